@@ -1,0 +1,19 @@
+"""Murmuration's events: what they hold, where they go, and the bytes between. One error for whatever breaks that."""
+
+from contracts.codec import Codec
+from contracts.errors import ContractError, UnknownSchemaError
+from contracts.events import Event, FollowChanged, Source, TweetCreated, TweetDeleted
+from contracts.topic import TOPICS, Topic
+
+__all__ = [
+    "TOPICS",
+    "Codec",
+    "ContractError",
+    "Event",
+    "FollowChanged",
+    "Source",
+    "Topic",
+    "TweetCreated",
+    "TweetDeleted",
+    "UnknownSchemaError",
+]

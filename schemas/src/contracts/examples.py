@@ -1,0 +1,48 @@
+"""Every example of every version, for the tests of whoever consumes a topic.
+
+There is no registry here: a version's number is its schema id.
+"""
+
+import json
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, NamedTuple, NoReturn
+
+from fastavro import parse_schema, schemaless_writer
+
+from contracts.codec import Codec
+from contracts.errors import UnknownSchemaError
+from contracts.events import Event
+from contracts.topic import DATA, Topic
+
+
+class Example(NamedTuple):
+    """The record as its version has it, the event that it is today, and the bytes it travelled as."""
+
+    version: int
+    name: str
+    event: Event
+    record: dict[str, Any]
+    value: bytes
+
+
+def codec(topic: Topic) -> Codec:
+    """Read the examples' bytes, and write more like them."""
+
+    def fetch(schema_id: int) -> NoReturn:
+        raise UnknownSchemaError(f"{topic.name} has no version {schema_id}")
+
+    return Codec(topic, {version.number: version.number for version in topic.versions}, fetch)
+
+
+def examples(topic: Topic) -> Iterator[Example]:
+    """Every example of every version, oldest version first."""
+    read = codec(topic)
+    for version in topic.versions:
+        schema = parse_schema(json.loads(version.schema))
+        records = json.loads((DATA / "examples" / version.examples_file).read_text("utf-8"))
+        for name, record in records.items():
+            body = BytesIO()
+            body.write(b"\0" + version.number.to_bytes(4, "big"))
+            schemaless_writer(body, schema, record, strict=True)
+            yield Example(version.number, name, read.decode(body.getvalue()), record, body.getvalue())

@@ -1,0 +1,104 @@
+"""The schema registry, by its Confluent API.
+
+Four calls of plain HTTP: confluent_kafka's client would bring half a second of imports and seven packages into every
+service, two of which speak to Kafka by aiokafka alone.
+"""
+
+import json
+import urllib.error
+import urllib.request
+from http import HTTPStatus
+from typing import Any
+
+from contracts.codec import Codec
+from contracts.errors import ContractError, UnknownSchemaError
+from contracts.topic import Topic, Version
+
+TIMEOUT_S = 5.0
+
+
+class RegistryAwayError(Exception):
+    """The registry did not answer, or not sensibly. Try again later."""
+
+
+class NotRegisteredError(ContractError):
+    """The registry answers, and has no such thing."""
+
+
+class Registry:
+    """A registry at a URL, such as http://127.0.0.1:8081/apis/ccompat/v7."""
+
+    def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Take the base of the Confluent API; nothing is asked yet."""
+        self._url = url.rstrip("/")
+        self._timeout_s = timeout_s
+
+    def schema(self, schema_id: int) -> str:
+        """Return the text of a schema, of any subject."""
+        try:
+            text: str = self._ask("GET", f"/schemas/ids/{schema_id}")["schema"]
+        except NotRegisteredError as error:
+            raise UnknownSchemaError(str(error)) from error
+        return text
+
+    def id_of(self, topic: Topic, version: Version) -> int:
+        """Return the id of a released version; a registry that has another schema in its place breaks the contract."""
+        found = self._ask("GET", f"/subjects/{topic.subject}/versions/{version.number}")
+        if json.loads(found["schema"]) != json.loads(version.schema):
+            raise ContractError(
+                f"version {version.number} of {topic.subject} at {self._url} is not {version.schema_file}: "
+                "a released schema never changes, add a version"
+            )
+        schema_id: int = found["id"]
+        return schema_id
+
+    def register(self, subject: str, schema: str) -> int:
+        """Add a version to a subject, unless the registry finds it incompatible."""
+        schema_id: int = self._ask("POST", f"/subjects/{subject}/versions", {"schema": schema})["id"]
+        return schema_id
+
+    def compatibility(self, subject: str) -> str | None:
+        """Return the level a subject is held to; None if it has none of its own."""
+        try:
+            level: str = self._ask("GET", f"/config/{subject}")["compatibilityLevel"]
+        except NotRegisteredError:
+            return None
+        return level
+
+    def hold_to(self, subject: str, compatibility: str) -> None:
+        """Set the level a subject is held to."""
+        self._ask("PUT", f"/config/{subject}", {"compatibility": compatibility})
+
+    def _ask(self, method: str, path: str, body: dict[str, str] | None = None) -> Any:
+        request = urllib.request.Request(  # noqa: S310  the operator's own URL
+            self._url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/vnd.schemaregistry.v1+json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=self._timeout_s) as answer:  # noqa: S310
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                told = f"{method} {self._url}{path}: {error.code} {error.read().decode(errors='replace')[:1000]}"
+            if error.code == HTTPStatus.NOT_FOUND:
+                raise NotRegisteredError(told) from error
+            if error.code in (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY):
+                raise ContractError(told) from error
+            raise RegistryAwayError(told) from error
+        except (OSError, ValueError) as error:  # no connection, no answer in time, or not JSON
+            raise RegistryAwayError(f"{method} {self._url}{path}: {error}") from error
+
+
+def codec_for(topic: Topic, url: str) -> Codec:
+    """Build the codec of a topic whose versions are all registered.
+
+    RegistryAwayError: try again later. ContractError: run `python -m contracts apply` first.
+    """
+    registry = Registry(url)
+    try:
+        ids = {version.number: registry.id_of(topic, version) for version in topic.versions}
+    except NotRegisteredError as error:
+        raise ContractError(f"{topic.subject} is not registered, run `python -m contracts apply`: {error}") from error
+    return Codec(topic, ids, registry.schema)

@@ -1,0 +1,152 @@
+"""The topics, read from their files: the only place that knows a topic's shape."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+
+import yaml
+
+from contracts.errors import ContractError
+from contracts.events import EVENTS, Event
+from contracts.murmur2 import partition
+
+DATA = Path(__file__).parent / "data"
+_DAY_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True)
+class Version:
+    """One released schema. Its text never changes: the sha256 in the topic's file is checked on every start."""
+
+    number: int
+    schema_file: str
+    examples_file: str
+    schema: str
+
+
+@dataclass(frozen=True)
+class Outage:
+    """The longest outage that loses nothing, because retention is longer."""
+
+    days: int
+    which: str
+
+
+@dataclass(frozen=True)
+class DeadLetters:
+    """Where an event goes that cannot be processed, as the raw bytes it came in."""
+
+    partitions: int
+    retention_days: int
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic's contract."""
+
+    name: str
+    description: str
+    source: str
+    producers: tuple[str, ...]
+    consumers: tuple[str, ...]
+    key_field: str
+    header_fields: tuple[str, ...]
+    partitioner: str
+    partitions: int
+    replication_factor: int
+    min_insync_replicas: int
+    outage_to_survive: Outage
+    retention_days: int
+    dead_letters: DeadLetters
+    compatibility: str
+    versions: tuple[Version, ...]
+
+    @property
+    def subject(self) -> str:
+        """Its name in the schema registry."""
+        return f"{self.name}-value"
+
+    @property
+    def dlq(self) -> str:
+        """The topic beside it for what cannot be processed."""
+        return f"{self.name}.dlq"
+
+    @property
+    def retention_ms(self) -> int:
+        """How long Kafka keeps an event."""
+        return self.retention_days * _DAY_MS
+
+    @property
+    def latest(self) -> Version:
+        """The version that is written."""
+        return self.versions[-1]
+
+    @property
+    def event(self) -> type[Event]:
+        """The class of its events."""
+        return EVENTS[self.name]
+
+    def key(self, event: Event) -> str:
+        """Return the Kafka key: what must stay in order shares it."""
+        key: str = getattr(event, self.key_field)
+        return key
+
+    def partition(self, key: str) -> int:
+        """Return the partition of a key, the same for the life of the topic."""
+        return partition(key.encode(), self.partitions)
+
+    def headers(self, event: Event) -> list[tuple[str, bytes]]:
+        """Return identity, place and ids, for whoever cannot decode the value."""
+        return [(name, str(get(event)).encode()) for name, get in self._headers]
+
+    @cached_property
+    def _headers(self) -> list[tuple[str, Callable[[Event], object]]]:
+        return [(path.rpartition(".")[2], attrgetter(path)) for path in self.header_fields]
+
+
+def load(data: Path) -> Mapping[str, Topic]:
+    """Read every topic's file under data, or say which file is wrong and why."""
+    return MappingProxyType({path.stem: _topic(path, data) for path in sorted((data / "topics").glob("*.yaml"))})
+
+
+def _topic(path: Path, data: Path) -> Topic:
+    try:
+        entry = yaml.safe_load(path.read_text("utf-8"))
+        versions = tuple(_version(number, data, **version) for number, version in enumerate(entry.pop("versions"), 1))
+        topic = Topic(
+            name=path.stem,
+            key_field=entry.pop("key"),
+            header_fields=tuple(entry.pop("headers")),
+            producers=tuple(entry.pop("producers")),
+            consumers=tuple(entry.pop("consumers")),
+            outage_to_survive=Outage(**entry.pop("outage_to_survive")),
+            dead_letters=DeadLetters(**entry.pop("dead_letters")),
+            versions=versions,
+            **entry,
+        )
+    except (AttributeError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
+        raise ContractError(f"{path.name}: {type(error).__name__}: {error}") from error
+    for broken, rule in (
+        (topic.name not in EVENTS, f"contracts.events has no class {topic.name}"),
+        (topic.partitioner != "murmur2", f"partitioner {topic.partitioner} is not murmur2, which Topic.partition is"),
+        (topic.retention_days <= topic.outage_to_survive.days, "retention must be longer than the outage to survive"),
+        (not (topic.producers and topic.consumers and versions), "producers, consumers and versions must not be empty"),
+    ):
+        if broken:
+            raise ContractError(f"{path.name}: {rule}")
+    return topic
+
+
+def _version(number: int, data: Path, *, schema: str, sha256: str, examples: str) -> Version:
+    content = (data / "avro" / schema).read_bytes()
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != sha256:
+        raise ContractError(f"{schema} is {actual}, not {sha256}: a released schema never changes, add a version")
+    return Version(number, schema, examples, content.decode())
+
+
+TOPICS = load(DATA)
