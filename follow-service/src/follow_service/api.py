@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
@@ -76,6 +77,6 @@ def blueprint(store: Store, authenticate: Callable[[], None], now: Callable[[], 
 def _page(page: Page) -> ResponseReturnValue:
     response = jsonify(asdict(page))
     if page.next_cursor:
-        following_page = {**(request.view_args or {}), **request.args, "cursor": page.next_cursor}
+        following_page: dict[str, Any] = {**(request.view_args or {}), **request.args, "cursor": page.next_cursor}
         response.headers["Link"] = f'<{url_for(request.endpoint or "", **following_page)}>; rel="next"'
     return response

@@ -1,0 +1,1 @@
+"""Tweets, written once and deleted softly."""

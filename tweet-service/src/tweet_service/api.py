@@ -1,0 +1,68 @@
+"""HTTP to domain and back. Nothing is published here: the table's stream is the outbox."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from flask import Blueprint, jsonify, request, url_for
+from flask.typing import ResponseReturnValue
+from pydantic import BaseModel, ConfigDict
+
+from tweet_service import tweets
+from tweet_service.auth import KeysAwayError, UnauthorizedError, caller
+from tweet_service.problems import read_body, read_limit
+from tweet_service.tweets import Store
+
+STATUSES = {
+    tweets.BadCursorError: (400, {}),
+    UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
+    tweets.NotYoursError: (403, {}),
+    tweets.UnknownTweetError: (404, {}),
+    tweets.BadTextError: (422, {}),
+    tweets.StoreAwayError: (503, {"Retry-After": "1"}),
+    KeysAwayError: (503, {"Retry-After": "1"}),
+}
+
+
+class NewTweet(BaseModel):
+    """The body of POST /v1/tweets."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    text: str
+
+
+def blueprint(
+    store: Store, authenticate: Callable[[], None], next_id: Callable[[], tuple[str, int]], now: Callable[[], int]
+) -> Blueprint:
+    """Routes over one store."""
+    bp = Blueprint("tweets", __name__, url_prefix="/v1")
+    bp.before_request(authenticate)
+
+    @bp.post("/tweets")
+    def post() -> ResponseReturnValue:
+        """Say something: one row, and the answer."""
+        tweet = tweets.post(store, caller(), read_body(NewTweet).text, next_id)
+        return jsonify(asdict(tweet)), 201, {"Location": url_for(".get", tweet_id=tweet.tweet_id)}
+
+    @bp.get("/tweets/<tweet_id>")
+    def get(tweet_id: str) -> ResponseReturnValue:
+        """Read a tweet."""
+        return jsonify(asdict(tweets.read(store, tweet_id)))
+
+    @bp.delete("/tweets/<tweet_id>")
+    def delete(tweet_id: str) -> ResponseReturnValue:
+        """Delete one's own tweet. Safe to repeat."""
+        tweets.delete(store, tweet_id, caller(), now())
+        return "", 204
+
+    @bp.get("/users/<user_id>/tweets")
+    def by_author(user_id: str) -> ResponseReturnValue:
+        """List what this user said, newest first."""
+        page = tweets.said_by(store, user_id, read_limit(20, 200), request.args.get("cursor"))
+        response = jsonify(asdict(page))
+        if page.next_cursor:
+            following_page: dict[str, Any] = {**request.args, "cursor": page.next_cursor}
+            response.headers["Link"] = f'<{url_for(".by_author", user_id=user_id, **following_page)}>; rel="next"'
+        return response
+
+    return bp

@@ -1,0 +1,136 @@
+"""Tweets in DynamoDB: each write is one request for one item."""
+
+import base64
+import binascii
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from tweet_service.tweets import BadCursorError, Kept, Page, StoreAwayError, TakenIdError, Tweet
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_PASSING = {
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ResourceNotFoundException",  # the tables are still to be made
+    "ThrottlingException",
+}
+
+
+def client() -> "DynamoDBClient":
+    """Build a client that gives up within seconds, so that a request never hangs on its store."""
+    retries: Any = {"mode": "standard", "total_max_attempts": 3}
+    return boto3.client(
+        "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
+    )
+
+
+class DynamoStore:
+    """The Store on the table tweets."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = f"{table_prefix}tweets"
+
+    def check(self) -> None:
+        """Raise StoreAwayError unless the table answers."""
+        self.find("-")
+
+    def add(self, tweet: Tweet) -> None:
+        """Write a new row, or raise TakenIdError."""
+        try:
+            with _away():
+                self._dynamodb.put_item(
+                    TableName=self._table,
+                    Item={
+                        "tweet_id": {"S": tweet.tweet_id},
+                        "author_id": {"S": tweet.author_id},
+                        "text": {"S": tweet.text},
+                        "created_at": {"N": str(tweet.created_at)},
+                    },
+                    ConditionExpression="attribute_not_exists(tweet_id)",
+                )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+            raise TakenIdError(tweet.tweet_id) from error
+
+    def find(self, tweet_id: str) -> Kept | None:
+        """Return the row, strongly consistent."""
+        with _away():
+            answer = self._dynamodb.get_item(
+                TableName=self._table, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
+            )
+        item = answer.get("Item")
+        return Kept(_tweet(item), "deleted_at" in item) if item else None
+
+    def mark_deleted(self, tweet_id: str, now: int) -> None:
+        """Mark the row; a mark that is there stays."""
+        with _away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+            self._dynamodb.update_item(
+                TableName=self._table,
+                Key={"tweet_id": {"S": tweet_id}},
+                UpdateExpression="SET deleted_at = :now",
+                ConditionExpression="attribute_exists(tweet_id) AND attribute_not_exists(deleted_at)",
+                ExpressionAttributeValues={":now": {"N": str(now)}},
+            )
+
+    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
+        """List an author's undeleted tweets, newest first: a page is short only at the end."""
+        below = _read_cursor(cursor) if cursor else "9" * 19
+        tweets: list[Tweet] = []
+        query: dict[str, Any] = {}
+        while len(tweets) <= limit:
+            with _away():
+                answer = self._dynamodb.query(
+                    TableName=self._table,
+                    IndexName="by_author",
+                    KeyConditionExpression="author_id = :author AND tweet_id < :below",
+                    FilterExpression="attribute_not_exists(deleted_at)",
+                    ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
+                    ScanIndexForward=False,
+                    Limit=limit + 1,
+                    **query,
+                )
+            tweets += [_tweet(item) for item in answer["Items"]]
+            if "LastEvaluatedKey" not in answer:
+                break
+            query = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        page = tweets[:limit]
+        return Page(page, _write_cursor(page[-1].tweet_id) if len(tweets) > limit else None)
+
+
+def _tweet(item: Any) -> Tweet:
+    return Tweet(item["tweet_id"]["S"], item["author_id"]["S"], item["text"]["S"], int(item["created_at"]["N"]))
+
+
+def _write_cursor(tweet_id: str) -> str:
+    return base64.urlsafe_b64encode(tweet_id.encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str) -> str:
+    with suppress(ValueError, binascii.Error):
+        tweet_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        if tweet_id.isdecimal():
+            return tweet_id
+    raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
+
+
+@contextmanager
+def _away() -> Iterator[None]:
+    """Name what is worth another try; anything else is our own mistake and goes up as it is."""
+    try:
+        yield
+    except BotoCoreError as error:
+        raise StoreAwayError(f"DynamoDB did not answer: {error}") from error
+    except ClientError as error:
+        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+        code = error.response["Error"]["Code"]
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _PASSING:
+            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
+        raise

@@ -1,0 +1,140 @@
+"""What a tweet is, and who may do what with it. Pure: rules and errors, no clock, no I/O.
+
+Rule: a tweet is one row, written once; deleting it marks the row, and the table's stream tells everyone else.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import regex
+
+LONGEST = 280
+LONGEST_BYTES = 280 * 32  # one visible character may be an endless pile of accents
+_USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
+_TWEET_ID = re.compile(r"[0-9]{1,19}")
+
+
+class BadTextError(Exception):
+    """A text is empty or too long."""
+
+
+class UnknownTweetError(Exception):
+    """There is no such tweet, or no longer."""
+
+
+class NotYoursError(Exception):
+    """Only its author deletes a tweet."""
+
+
+class BadCursorError(Exception):
+    """A cursor that this service did not hand out."""
+
+
+class TakenIdError(Exception):
+    """Another tweet has this id."""
+
+
+class StoreAwayError(Exception):
+    """The store did not answer; the same call may succeed later."""
+
+
+def is_user_id(text: str) -> bool:
+    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
+    return _USER_ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class Tweet:
+    """What somebody said, and when."""
+
+    tweet_id: str
+    author_id: str
+    text: str
+    created_at: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some tweets, newest first, and where they go on."""
+
+    tweets: list[Tweet]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A row as it is: the tweet, and whether it is deleted."""
+
+    tweet: Tweet
+    deleted: bool
+
+
+class Store(Protocol):
+    """What the rules need remembered."""
+
+    def add(self, tweet: Tweet) -> None:
+        """Write a new row, or raise TakenIdError."""
+
+    def find(self, tweet_id: str) -> Kept | None:
+        """Return the row, strongly consistent."""
+
+    def mark_deleted(self, tweet_id: str, now: int) -> None:
+        """Mark the row; a mark that is there stays."""
+
+    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
+        """List an author's undeleted tweets, newest first."""
+
+
+def post(store: Store, author_id: str, text: str, next_id: Callable[[], tuple[str, int]]) -> Tweet:
+    """Write a tweet under a new id. The condition on the row decides whether an id is new."""
+    check_text(text)
+    while True:
+        tweet_id, now = next_id()
+        tweet = Tweet(tweet_id, author_id, text, now)
+        try:
+            store.add(tweet)
+        except TakenIdError:
+            continue
+        return tweet
+
+
+def read(store: Store, tweet_id: str) -> Tweet:
+    """Return a tweet that is not deleted."""
+    kept = _known(store, tweet_id)
+    if kept.deleted:
+        raise UnknownTweetError(f"there is no tweet {tweet_id!r}")
+    return kept.tweet
+
+
+def delete(store: Store, tweet_id: str, caller_id: str, now: int) -> None:
+    """Delete one's own tweet. Safe to repeat."""
+    kept = _known(store, tweet_id)
+    if kept.tweet.author_id != caller_id:
+        raise NotYoursError("only its author deletes a tweet")
+    if not kept.deleted:
+        store.mark_deleted(tweet_id, now)
+
+
+def said_by(store: Store, author_id: str, limit: int, cursor: str | None) -> Page:
+    """List what somebody said, newest first; of nobody, nothing."""
+    return store.by_author(author_id, limit, cursor) if is_user_id(author_id) else Page([], None)
+
+
+def _known(store: Store, tweet_id: str) -> Kept:
+    kept = store.find(tweet_id) if _TWEET_ID.fullmatch(tweet_id) else None
+    if kept is None:
+        raise UnknownTweetError(f"there is no tweet {tweet_id!r}")
+    return kept
+
+
+def check_text(text: str) -> None:
+    """Refuse what is empty, blank or too long, counted as people count: in grapheme clusters."""
+    if not text.strip():
+        raise BadTextError("text must say something")
+    if len(text.encode()) > LONGEST_BYTES:
+        raise BadTextError(f"text must have at most {LONGEST_BYTES} bytes")
+    length = len(regex.findall(r"\X", text))
+    if length > LONGEST:
+        raise BadTextError(f"text must have at most {LONGEST} characters, it has {length}")

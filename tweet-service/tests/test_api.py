@@ -1,0 +1,130 @@
+"""What a client sees."""
+
+import pytest
+
+from tweet_service.app import create_app
+from tweet_service.tweets import StoreAwayError
+
+from .conftest import OTHER_KEY, SETTINGS, FixedKeys, bearer
+from .memory import MemoryStore
+
+
+def say(http, who, text="hello"):
+    return http.post("/v1/tweets", json={"text": text}, headers=bearer(who))
+
+
+def test_a_tweet_is_written_and_found_where_it_says(http, clock):
+    """201 with the tweet and its Location; ids are strings."""
+    response = say(http, "alice", "hello 👋")
+    assert response.status_code == 201
+    tweet = response.json
+    assert (tweet["author_id"], tweet["text"], tweet["created_at"]) == ("alice", "hello 👋", clock.now)
+    assert isinstance(tweet["tweet_id"], str)
+    assert http.get(response.headers["Location"], headers=bearer("bob")).json == tweet
+
+
+def test_a_deleted_tweet_is_gone_and_stays_deletable(http):
+    """204 each time for its author, 404 for readers, 403 for anybody else."""
+    tweet_id = say(http, "alice").json["tweet_id"]
+    assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 403
+    for _ in range(2):
+        assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 204
+    assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 404
+    assert http.get("/v1/users/alice/tweets", headers=bearer("bob")).json == {"tweets": [], "next_cursor": None}
+
+
+def test_an_authors_tweets_link_to_their_next_page(http, clock):
+    """next_cursor and Link lead to the same page, down to the first tweet."""
+    for text in ("one", "two", "three"):
+        clock.now += 1
+        say(http, "alice", text)
+    first = http.get("/v1/users/alice/tweets?limit=2", headers=bearer("bob"))
+    assert [tweet["text"] for tweet in first.json["tweets"]] == ["three", "two"]
+    link = first.headers["Link"]
+    second = http.get(link[1 : link.index(">")], headers=bearer("bob"))
+    assert [tweet["text"] for tweet in second.json["tweets"]] == ["one"]
+    assert second.json["next_cursor"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "named"),
+    [
+        (b"{", 400, "JSON"),
+        (b'{"text": "A", "colour": "red"}', 400, "colour"),
+        (b'{"text": 5}', 400, "text"),
+        (b"{}", 400, "text"),
+        (b'{"text": "\\ud800"}', 400, "body"),
+        (b'{"text": ""}', 422, "text"),
+        (b'{"text": "' + b"x" * 281 + b'"}', 422, "281"),
+        (b'{"text": "' + b"x" * 100_000 + b'"}', 413, "exceeds"),
+    ],
+)
+def test_a_bad_body_is_named(http, memory, body, status, named):
+    """The problem says which field, and nothing is written."""
+    response = http.post("/v1/tweets", data=body, content_type="application/json", headers=bearer("alice"))
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    assert named in response.json["detail"]
+    assert not memory.rows
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "named"),
+    [
+        ("get", "/v1/tweets/1", 404, "1"),
+        ("get", "/v1/tweets/" + "9" * 3_000, 404, "999"),
+        ("delete", "/v1/tweets/x", 404, "x"),
+        ("get", "/v1/users/alice/tweets?limit=201", 400, "limit"),
+        ("get", "/v1/users/alice/tweets?cursor=x", 400, "cursor"),
+        ("post", "/v1/tweets", 415, "application/json"),
+        ("put", "/v1/tweets", 405, ""),
+    ],
+)
+def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
+    """Every error has the same shape, Flask's own included."""
+    response = getattr(http, method)(path, headers=bearer("alice"))
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    assert named in response.json["detail"]
+
+
+@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), bearer("alice", key=OTHER_KEY), bearer("a{b")])
+def test_a_wrong_or_missing_token_is_401(http, memory, headers):
+    """Nobody writes without being known."""
+    response = http.post("/v1/tweets", json={"text": "hello"}, headers=headers)
+    assert response.status_code == 401
+    assert not memory.rows
+
+
+def test_a_store_that_is_away_is_503_and_not_ready():
+    """The process stays alive, says what it waits for, and invites another try."""
+
+    class Away(MemoryStore):
+        def check(self):
+            raise StoreAwayError("DynamoDB did not answer: no route")
+
+        def add(self, tweet):  # noqa: ARG002
+            raise StoreAwayError("DynamoDB did not answer: no route")
+
+    http = create_app(SETTINGS, store=Away(), keys=FixedKeys()).test_client()
+    response = say(http, "alice")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert http.get("/healthz").status_code == 200
+    assert http.get("/readyz").status_code == 503
+
+
+def test_openapi_tells_every_route_and_no_other(http):
+    """The description is data, so it is held to the routes."""
+    described = http.get("/openapi.json").json
+    told = {
+        (path.replace("{", "<").replace("}", ">"), method.upper())
+        for path, operations in described["paths"].items()
+        for method in operations
+    }
+    served = {
+        (rule.rule, method)
+        for rule in http.application.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if rule.rule.startswith("/v1")
+    }
+    assert told == served

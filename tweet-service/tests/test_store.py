@@ -1,0 +1,103 @@
+"""What every store promises: the same tests on the one in memory and on DynamoDB."""
+
+import itertools
+import os
+import random
+
+import pytest
+
+from tweet_service.store import DynamoStore, client
+from tweet_service.tweets import BadCursorError, StoreAwayError, TakenIdError, Tweet
+
+from .memory import MemoryStore
+
+
+@pytest.fixture
+def say():
+    """Make tweets under growing ids that no other test uses."""
+    ids = itertools.count(random.randrange(10**18, 8 * 10**18))
+    return lambda author: Tweet(str(next(ids)), author, "hello 👋", 1_700_000_000_000)
+
+
+class StorePromises:
+    """Subclassed by one class for each store."""
+
+    def test_a_tweet_is_found_as_it_was_written(self, store, say, somebody):
+        """Nothing is lost on the way, emoji included."""
+        tweet = say(somebody())
+        assert store.find(tweet.tweet_id) is None
+        store.add(tweet)
+        kept = store.find(tweet.tweet_id)
+        assert (kept.tweet, kept.deleted) == (tweet, False)
+
+    def test_an_id_is_written_once(self, store, say, somebody):
+        """The second tweet with the same id is refused, the first stays."""
+        tweet = say(somebody())
+        store.add(tweet)
+        with pytest.raises(TakenIdError):
+            store.add(Tweet(tweet.tweet_id, "another", "text", 1))
+        assert store.find(tweet.tweet_id).tweet == tweet
+
+    def test_a_deleted_tweet_is_marked_and_not_listed(self, store, say, somebody):
+        """Deleting twice is deleting once."""
+        author = somebody()
+        kept, gone = say(author), say(author)
+        store.add(kept)
+        store.add(gone)
+        store.mark_deleted(gone.tweet_id, 1)
+        store.mark_deleted(gone.tweet_id, 2)
+        assert store.find(gone.tweet_id).deleted
+        assert store.by_author(author, 10, None).tweets == [kept]
+
+    def test_pages_are_full_to_the_end_whatever_was_deleted(self, store, say, somebody):
+        """Paging gives each undeleted tweet once, newest first; only the last page is short."""
+        author = somebody()
+        said = [say(author) for _ in range(12)]
+        for tweet in said:
+            store.add(tweet)
+        for tweet in said[3:9]:
+            store.mark_deleted(tweet.tweet_id, 1)
+        expected = [tweet for tweet in reversed(said) if tweet not in said[3:9]]
+        pages, cursor = [], None
+        while True:
+            page = store.by_author(author, 2, cursor)
+            pages.append(page.tweets)
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        assert [tweet for page in pages for tweet in page] == expected
+        assert [len(page) for page in pages] == [2, 2, 2]
+
+    def test_a_foreign_cursor_is_refused(self, store, somebody):
+        """A cursor that was not handed out is the client's error."""
+        with pytest.raises(BadCursorError, match="next_cursor"):
+            store.by_author(somebody(), 3, "bm90IG91cnM")
+
+
+class TestMemoryStore(StorePromises):
+    """In memory."""
+
+    @pytest.fixture
+    def store(self):
+        return MemoryStore()
+
+
+@pytest.mark.stack
+class TestDynamoStore(StorePromises):
+    """On the real table."""
+
+    @pytest.fixture
+    def store(self):
+        return DynamoStore(client(), os.environ.get("TABLE_PREFIX", ""))
+
+    def test_a_mark_never_makes_a_row(self, store, say, somebody):
+        """Marking what is not there leaves nothing behind."""
+        tweet = say(somebody())
+        store.mark_deleted(tweet.tweet_id, 1)
+        assert store.find(tweet.tweet_id) is None
+
+    def test_a_store_that_is_away_is_named(self, monkeypatch):
+        """No answer within seconds is an error that invites another try."""
+        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
+        with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
+            DynamoStore(client(), "").find("1")
