@@ -1,6 +1,7 @@
 """The topics, read from their files: the only place that knows a topic's shape."""
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,11 @@ class Version:
     examples_file: str
     schema: str
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of its record's fields."""
+        return tuple(field["name"] for field in json.loads(self.schema)["fields"])
+
 
 @dataclass(frozen=True)
 class Outage:
@@ -42,6 +48,11 @@ class DeadLetters:
 
     partitions: int
     retention_days: int
+
+    @property
+    def retention_ms(self) -> int:
+        """How long Kafka keeps one."""
+        return self.retention_days * _DAY_MS
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,7 @@ def _topic(path: Path, data: Path) -> Topic:
     for broken, rule in (
         (topic.name not in EVENTS, f"contracts.events has no class {topic.name}"),
         (topic.partitioner != "murmur2", f"partitioner {topic.partitioner} is not murmur2, which Topic.partition is"),
+        (topic.compatibility != "FULL_TRANSITIVE", f"{topic.compatibility} is not FULL_TRANSITIVE, which check proves"),
         (topic.retention_days <= topic.outage_to_survive.days, "retention must be longer than the outage to survive"),
         (not (topic.producers and topic.consumers and versions), "producers, consumers and versions must not be empty"),
     ):

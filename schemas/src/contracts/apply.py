@@ -1,0 +1,114 @@
+"""Makes Kafka and the registry what the topics' files say. To repeat it changes nothing."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports them without saying so
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+
+from contracts.errors import ContractError
+from contracts.registry import NotRegisteredError, Registry
+from contracts.topic import Topic
+
+TIMEOUT_S = 10.0
+METADATA_TIMEOUT_S = 3.0  # the first question, and so how soon an absent broker is reported
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One Kafka topic as it shall be."""
+
+    name: str
+    partitions: int
+    replication_factor: int
+    config: dict[str, str]
+
+
+def wanted(topic: Topic, replication_factor: int) -> tuple[Wanted, Wanted]:
+    """Return the topic and the one for its dead letters."""
+    config = {
+        "cleanup.policy": "delete",
+        "min.insync.replicas": str(min(topic.min_insync_replicas, replication_factor)),
+        "retention.bytes": "-1",  # else a broker's default could end it before its time
+        "retention.ms": str(topic.retention_ms),
+        "unclean.leader.election.enable": "false",  # what was acknowledged stays
+    }
+    dead = topic.dead_letters
+    return (
+        Wanted(topic.name, topic.partitions, replication_factor, config),
+        Wanted(topic.dlq, dead.partitions, replication_factor, config | {"retention.ms": str(dead.retention_ms)}),
+    )
+
+
+def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say) -> None:
+    """Create what is missing, set back what has drifted, and refuse what cannot be set back."""
+    there = admin.list_topics(timeout=METADATA_TIMEOUT_S).topics
+    for topic in topics:
+        if topic.name in there:
+            _verify(admin, topic, there[topic.name].partitions, say)
+        else:
+            new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=topic.config)
+            _done(admin.create_topics([new], request_timeout=TIMEOUT_S))
+            say(f"topic {topic.name}: created, {topic.partitions} partition(s)")
+
+
+def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: Say) -> None:
+    if len(partitions) != topic.partitions:
+        raise ContractError(
+            f"topic {topic.name} has {len(partitions)} partitions, not {topic.partitions}: "
+            "keys would move and lose their order; growing means a new topic"
+        )
+    copies = min(len(partition.replicas) for partition in partitions.values())
+    if copies < topic.replication_factor:
+        raise ContractError(
+            f"topic {topic.name} has {copies} replicas, not {topic.replication_factor}: "
+            "reassign its partitions with kafka-reassign-partitions"
+        )
+    resource = ConfigResource(ResourceType.TOPIC, topic.name)
+    actual = _done(admin.describe_configs([resource], request_timeout=TIMEOUT_S))
+    drifted = {name: value for name, value in topic.config.items() if actual[name].value != value}
+    if drifted:
+        entries = [
+            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET) for name, value in drifted.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, topic.name, incremental_configs=entries)
+        _done(admin.incremental_alter_configs([resource], request_timeout=TIMEOUT_S))
+        say(f"topic {topic.name}: set back {', '.join(f'{name}={value}' for name, value in drifted.items())}")
+    else:
+        say(f"topic {topic.name}: already there")
+
+
+def _done(futures: dict[Any, Any]) -> Any:
+    (future,) = futures.values()
+    return future.result()
+
+
+def apply_subject(registry: Registry, topic: Topic, say: Say) -> None:
+    """Register every version in order, held to the topic's compatibility from the second one on."""
+    for version in topic.versions:
+        try:
+            registry.id_of(topic, version)
+            outcome = "already there"
+        except NotRegisteredError:
+            _register(registry, topic, version.schema)
+            outcome = "registered"
+        say(f"subject {topic.subject}: version {version.number} {outcome}, id {registry.id_of(topic, version)}")
+        if registry.compatibility(topic.subject) != topic.compatibility:  # some registries want a version first
+            registry.hold_to(topic.subject, topic.compatibility)
+            say(f"subject {topic.subject}: compatibility set to {topic.compatibility}")
+
+
+def _register(registry: Registry, topic: Topic, schema: str) -> None:
+    try:
+        registry.register(topic.subject, schema)
+    except ContractError as error:
+        hits = ", ".join(topic.consumers)
+        raise ContractError(f"the registry refuses a version of {topic.subject} (hits {hits}): {error}") from error

@@ -1,0 +1,61 @@
+"""Whether every version of a topic reads every other. Apache's avro package is the judge; this names the culprits."""
+
+import json
+from collections.abc import Iterator
+from itertools import permutations
+from types import SimpleNamespace
+from typing import Any
+
+import avro.schema
+from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType, lookup_writer_field
+
+from contracts.errors import ContractError
+from contracts.topic import Topic
+
+_Judge: Any = ReaderWriterCompatibilityChecker  # it has no types
+
+
+def check(topic: Topic) -> None:
+    """Pass if any version reads any other; else name each field in the way, and the consumers it hits.
+
+    An old consumer meets new events when the producer is deployed first, a new one meets old events in the topic.
+    """
+    parsed = {version.number: avro.schema.parse(version.schema) for version in topic.versions}
+    hits = ", ".join(topic.consumers)
+    broken = [
+        f"{topic.name}: version {reader} cannot read version {writer}: {culprit} (hits {hits})"
+        for reader, writer in permutations(parsed, 2)
+        for culprit in _culprits(parsed[reader], parsed[writer])
+    ]
+    if broken:
+        raise ContractError("\n".join(broken))
+
+
+def _culprits(reader: Any, writer: Any) -> Iterator[str]:
+    if not _incompatible(_Judge().get_compatibility(reader, writer)):
+        return
+    blamed = [*_fields(reader, writer, "")]
+    yield from blamed or [f"{reader.fullname} is not {writer.fullname}"]
+
+
+def _fields(reader: Any, writer: Any, path: str) -> Iterator[str]:
+    """Ask the judge about one field at a time, since the place it gives is lost inside unions."""
+    for field in reader.fields:
+        alone = SimpleNamespace(fields=[field])
+        if not _incompatible(_Judge().check_reader_writer_record_fields(alone, writer, [])):
+            continue
+        written = lookup_writer_field(writer, field)
+        if written is None:
+            yield f"{path}{field.name} is not written, and has no default"
+        elif field.type.type == written.type.type == "record":
+            yield from _fields(field.type, written.type, f"{path}{field.name}.")
+        else:
+            yield f"{path}{field.name} is {_text(field)}, and was written as {_text(written)}"
+
+
+def _incompatible(verdict: Any) -> bool:
+    return verdict.compatibility is not SchemaCompatibilityType.compatible
+
+
+def _text(field: Any) -> str:
+    return json.dumps(field.type.to_json())
