@@ -1,0 +1,1 @@
+"""Follower and following counts that are never wrong."""

@@ -1,0 +1,33 @@
+"""Events to count."""
+
+import uuid
+
+import pytest
+from hypothesis import strategies as st
+
+from contracts import FollowChanged, Source
+
+PEOPLE = ["alice", "bob", "carol", "dave"]
+SHARDS = ["shard-1", "shard-2"]
+
+
+def event(sequence, follower="alice", followee="bob", *, following=True, shard="shard-1"):
+    return FollowChanged(f"e-{shard}-{sequence}", Source(shard, sequence), follower, followee, following, None)
+
+
+@st.composite
+def histories(draw):
+    """One partition's events: shards interleave as they like, each in order, with gaps."""
+    last, events = dict.fromkeys(SHARDS, 0), []
+    for _ in range(draw(st.integers(0, 40))):
+        shard = draw(st.sampled_from(SHARDS))
+        last[shard] += draw(st.integers(1, 10**20))
+        follower, followee = draw(st.permutations(PEOPLE))[:2]
+        events.append(event(last[shard], follower, followee, following=draw(st.booleans()), shard=shard))
+    return events
+
+
+@pytest.fixture
+def somebody():
+    """A user id that nobody had before, so that tests on a shared table keep out of each other's way."""
+    return lambda: f"u-{uuid.uuid4().hex}"
