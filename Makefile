@@ -1,0 +1,72 @@
+# Everything there is to run. `make` alone lists it.
+PACKAGES := schemas follow-service tweet-service timeline-service cdc-bridge count-aggregator fanout-worker
+PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
+LOCK := deploy/local/requirements.txt
+BIN := .venv/bin
+STACK := $(BIN)/python deploy/local/stack.py
+
+.DEFAULT_GOAL := help
+.PHONY: help demo up down reset status logs token test unit lint types fmt bench drill lock parts
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: up ## the whole system up, a small world in it, and one story told through HTTP
+	@$(BIN)/python e2e-tests/demo.py
+
+up: $(BIN)/ready parts ## start the whole system, or what is missing of it
+	@$(STACK) up
+
+down: $(BIN)/ready ## stop it; what it stored stays
+	@$(STACK) down
+
+reset: $(BIN)/ready ## stop it and delete what it stored
+	@$(STACK) reset
+
+status: $(BIN)/ready ## one line for each process: name, pid, state, address
+	@$(STACK) status
+
+logs: $(BIN)/ready ## the last lines of every process's log, or of one: S=cdc-bridge
+	@$(STACK) logs $(S)
+
+token: $(BIN)/ready ## a bearer token of the local issuer: USER=alice
+	@$(if $(filter command,$(firstword $(origin USER))),$(STACK) token '$(USER)',echo 'whose? make token USER=alice' >&2; exit 2)
+
+test: lint types parts ## lint, types and every test, on a stack of its own
+	@$(STACK) run --name test -- $(BIN)/pytest
+
+unit: $(BIN)/ready ## the tests that need no stack
+	@$(BIN)/pytest -m 'not stack'
+
+lint: $(BIN)/ready ## what ruff says
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && echo 'lint: clean'
+
+types: $(BIN)/ready ## what mypy says
+	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py
+
+fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+bench: $(BIN)/ready parts ## each figure beside its reference, on a stack of its own
+	@$(STACK) run --name bench -- $(BIN)/python e2e-tests/bench.py
+
+drill: $(BIN)/ready parts ## kill and pause things, then compare what is there with what should be
+	@$(STACK) run --name drill -- $(BIN)/python e2e-tests/drill.py
+
+lock: $(BIN)/uv ## pin every dependency of this repository anew
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \
+	  --no-emit-index-url --no-emit-package event-contracts --custom-compile-command 'make lock' \
+	  $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
+
+parts: $(BIN)/ready
+	@deploy/local/parts/fetch.sh
+
+$(BIN)/ready: $(LOCK) $(PROJECTS) | $(BIN)/uv
+	$(BIN)/uv pip install --python $(BIN)/python --require-hashes -r $(LOCK)
+	$(BIN)/uv pip install --python $(BIN)/python --no-deps --no-build-isolation $(PACKAGES:%=-e ./%)
+	@touch $@
+
+$(BIN)/uv:
+	@python3.11 -c 'import ensurepip' || { echo 'python3.11 with venv is missing; run: sudo apt-get install python3.11-venv' >&2; exit 1; }
+	python3.11 -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check uv==0.13.8

@@ -1,0 +1,103 @@
+"""The environment of one stack: its directory, its ports, and the variables that its services read."""
+
+import os
+import random
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+HOST = "127.0.0.1"
+PORTS = {
+    "GATEWAY_PORT": 8080,
+    "KAFKA_PORT": 9092,
+    "KAFKA_CONTROLLER_PORT": 9093,
+    "DYNAMODB_PORT": 8000,
+    "REGISTRY_PORT": 8081,
+    "REDIS_PORT": 6379,
+    "FOLLOW_SERVICE_PORT": 8101,
+    "TWEET_SERVICE_PORT": 8102,
+    "TIMELINE_SERVICE_PORT": 8103,
+    "CDC_BRIDGE_PORT": 8104,
+    "COUNT_AGGREGATOR_PORT": 8105,
+    "FANOUT_WORKER_PORT": 8106,
+}
+ISSUER = "http://murmuration.local"
+AUDIENCE = "murmuration"
+
+
+class StackError(Exception):
+    """What keeps the stack from doing as it was told, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One stack: a name, the directory with all that it keeps, and its ports by variable."""
+
+    name: str
+    directory: Path
+    ports: dict[str, int]
+
+    def address(self, port: str) -> str:
+        """Give the address of the process that listens on this port variable."""
+        return f"{'' if port in ('KAFKA_PORT', 'REDIS_PORT') else 'http://'}{HOST}:{self.ports[port]}"
+
+    def environment(self) -> dict[str, str]:
+        """Give what every process of the stack and every command run against it finds in its environment."""
+        stack = {
+            "STACK_NAME": self.name,
+            "STACK_DIR": str(self.directory),
+            "STACK_SUPERVISOR_CONF": str(REPO / "deploy/local/supervisord.conf"),
+            "GATEWAY_URL": self.address("GATEWAY_PORT"),
+            "HOST": HOST,
+            "KAFKA_BOOTSTRAP_SERVERS": self.address("KAFKA_PORT"),
+            "TOPIC_REPLICATION_FACTOR": "1",
+            "SCHEMA_REGISTRY_URL": f"{self.address('REGISTRY_PORT')}/apis/ccompat/v7",
+            "REDIS_URL": f"redis://{self.address('REDIS_PORT')}/0",
+            "JWT_JWKS_URL": f"{self.address('GATEWAY_PORT')}/.well-known/jwks.json",
+            "JWT_ISSUER": ISSUER,
+            "JWT_AUDIENCE": AUDIENCE,
+            "AWS_ENDPOINT_URL_DYNAMODB": self.address("DYNAMODB_PORT"),
+            "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": self.address("DYNAMODB_PORT"),
+            "AWS_DEFAULT_REGION": "eu-central-1",
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "PYTHONUNBUFFERED": "1",
+        }
+        return {**os.environ, **stack, **{name: str(port) for name, port in self.ports.items()}}
+
+
+def configured(name: str) -> Stack:
+    """Give the stack of this name on the default ports, each of which its variable overrides."""
+    return Stack(name, _directory(name), {port: _number(port, default) for port, default in PORTS.items()})
+
+
+def elsewhere(name: str) -> Stack:
+    """Give the stack of this name on free ports, below those that the kernel hands to outgoing connections."""
+    while True:
+        first = random.randrange(20000, 32000, len(PORTS))
+        ports = dict(zip(PORTS, range(first, first + len(PORTS)), strict=True))
+        if not any(map(taken, ports.values())):
+            return Stack(name, _directory(name), ports)
+
+
+def taken(port: int) -> bool:
+    """Tell whether something listens on this port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return True
+    return False
+
+
+def _number(port: str, default: int) -> int:
+    chosen = os.environ.get(port, "") or str(default)
+    if not (chosen.isdecimal() and 0 < int(chosen) < 2**16):
+        raise StackError(f"{port}={chosen} is no port number")
+    return int(chosen)
+
+
+def _directory(name: str) -> Path:
+    return REPO / ".stack" / name

@@ -1,0 +1,85 @@
+"""Is a process of the stack ready, and if not, why not? One cheap question each."""
+
+import json
+import socket
+import struct
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+
+from environment import HOST, Stack
+
+TIMEOUT_S = 2.0
+
+
+def waiting_for(process: str, stack: Stack) -> str | None:
+    """Say what the process still waits for; None when it is ready."""
+    try:
+        return PROBES.get(process, _service)(stack, stack.ports[port_of(process)])
+    except OSError as error:
+        cause = getattr(error, "reason", error)
+        return getattr(cause, "strerror", None) or str(cause)
+
+
+def port_of(process: str) -> str:
+    """Name the variable that holds the process's port."""
+    return f"{process.replace('-', '_').upper()}_PORT"
+
+
+def _kafka(_: Stack, port: int) -> str | None:
+    """Ask for the API versions, as every client does first."""
+    request = struct.pack(">hhih", 18, 0, 0, -1)
+    return None if _ask(port, struct.pack(">i", len(request)) + request) else "no answer yet"
+
+
+def _redis(_: Stack, port: int) -> str | None:
+    return None if _ask(port, b"PING\r\n").startswith(b"+PONG") else "no answer yet"
+
+
+def _dynamodb(_: Stack, port: int) -> str | None:
+    """Any answer will do: without a signature it can only be a refusal."""
+    _get(port, "/")
+    return None
+
+
+def _registry(_: Stack, port: int) -> str | None:
+    status, _body = _get(port, "/apis/ccompat/v7/subjects")
+    return None if status == 200 else f"HTTP {status}"  # noqa: PLR2004
+
+
+def _gateway(_: Stack, port: int) -> str | None:
+    status, _body = _get(port, "/.well-known/jwks.json")
+    return None if status == 200 else f"HTTP {status}"  # noqa: PLR2004
+
+
+def _service(_: Stack, port: int) -> str | None:
+    status, body = _get(port, "/readyz")
+    if status == 200:  # noqa: PLR2004
+        return None
+    try:
+        return ", ".join(json.loads(body)["waiting_for"]) or f"HTTP {status}"
+    except (ValueError, KeyError, TypeError):
+        return f"HTTP {status}"
+
+
+def _ask(port: int, request: bytes) -> bytes:
+    with socket.create_connection((HOST, port), TIMEOUT_S) as connection:
+        connection.sendall(request)
+        return connection.recv(64)
+
+
+def _get(port: int, path: str) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{port}{path}", timeout=TIMEOUT_S) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.read()
+
+
+PROBES: dict[str, Callable[[Stack, int], str | None]] = {
+    "kafka": _kafka,
+    "dynamodb": _dynamodb,
+    "redis": _redis,
+    "registry": _registry,
+    "gateway": _gateway,
+}

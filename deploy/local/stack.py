@@ -1,0 +1,150 @@
+"""Bring a stack of real parts up on this machine, look after it, and take it down again."""
+
+import argparse
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator
+from types import FrameType
+from typing import NoReturn
+
+from environment import Stack, StackError, configured, elsewhere
+from issuer import publish_keys, token
+from ready import port_of, waiting_for
+from startup import EVERYTHING, TAIL_LINES, log_of, say, up
+from supervision import Process, Supervisor
+
+Act = Callable[[Stack, argparse.Namespace], int | None]
+LAST_WORDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+def down(stack: Stack) -> None:
+    """Stop the stack; what it stored stays."""
+    say(f"stack {stack.name} is down" if Supervisor(stack).shut_down() else f"stack {stack.name} was not up")
+
+
+def reset(stack: Stack) -> None:
+    """Stop the stack and delete all that it kept."""
+    down(stack)
+    shutil.rmtree(stack.directory, ignore_errors=True)
+
+
+def status(stack: Stack) -> int:
+    """Print one line for each process; 1 unless all are ready."""
+    known = Supervisor(stack).processes()
+    healthy = True
+    for name in EVERYTHING:
+        process = known.get(name, Process(name, 0, "stopped"))
+        reason = waiting_for(name, stack) if process.pid else process.state
+        healthy = healthy and not reason
+        state = f"waiting for {reason}" if reason and process.pid else reason or "ready"
+        say(f"{name:18}{process.pid or '-':>8}  {state:9}  {stack.address(port_of(name))}")
+    return 0 if healthy else 1
+
+
+def logs(stack: Stack, name: str | None) -> NoReturn:
+    """Show the end of one log or of all, and on a terminal what is added to it."""
+    files = sorted(log_of(stack, "x").parent.glob(f"{name or '*'}.log"))
+    if not files:
+        raise StackError(f"stack {stack.name} has no log of {name or 'anything'}")
+    follow = ["-F"] if sys.stdout.isatty() else []
+    os.execvp("tail", ["tail", "-n", str(TAIL_LINES), *follow, *map(str, files)])  # noqa: S606
+
+
+def bearer(stack: Stack, user: str) -> None:
+    """Print a bearer token that the stack's services take for this user's."""
+    publish_keys(stack.directory / "issuer")
+    say(token(stack.directory / "issuer", user))
+
+
+def run(stack: Stack, wanted: Collection[str], command: list[str]) -> int:
+    """Run a command against a stack that lives only as long, and give the command's exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+    reset_quietly(stack)
+    try:
+        up(stack, wanted, tied=True)
+        with subprocess.Popen(command, env=stack.environment()) as child:
+            try:
+                return child.wait()
+            finally:
+                child.terminate()
+    finally:
+        for number in LAST_WORDS:
+            signal.signal(number, signal.SIG_IGN)
+        reset_quietly(stack)
+
+
+def reset_quietly(stack: Stack) -> None:
+    """Stop and delete the stack, so that the last word is the command's own."""
+    Supervisor(stack).shut_down()
+    shutil.rmtree(stack.directory, ignore_errors=True)
+
+
+def leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """End as a signal asks to, but through every finally on the way."""
+    raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def alone(stack: Stack) -> Iterator[None]:
+    """Keep others from changing the stack meanwhile."""
+    stack.directory.parent.mkdir(parents=True, exist_ok=True)
+    with stack.directory.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StackError(f"another command is at work on stack {stack.name}; wait for it to end") from None
+        yield
+
+
+def names(text: str) -> list[str]:
+    """Read process names, parted by commas."""
+    chosen = text.split(",")
+    if unknown := set(chosen) - set(EVERYTHING):
+        raise argparse.ArgumentTypeError(f"no process {', '.join(sorted(unknown))}; there are {', '.join(EVERYTHING)}")
+    return chosen
+
+
+def main() -> int:
+    """Do what the command line asks."""
+    parser = argparse.ArgumentParser(prog="stack.py", description=__doc__)
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(name: str, act: Act, *, changes: bool) -> argparse.ArgumentParser:
+        arguments = verbs.add_parser(name)
+        arguments.add_argument("--name", default="dev", help="which stack (default: %(default)s)")
+        arguments.set_defaults(act=act, changes=changes, place=configured)
+        return arguments
+
+    for arguments in (
+        verb("up", lambda stack, asked: up(stack, asked.only), changes=True),
+        running := verb("run", lambda stack, asked: run(stack, asked.only, asked.command), changes=True),
+    ):
+        arguments.add_argument("--only", type=names, default=EVERYTHING, metavar="NAME,…", help="these processes alone")
+    running.add_argument("command", nargs="+")
+    running.set_defaults(place=elsewhere)
+    verb("down", lambda stack, _: down(stack), changes=True)
+    verb("reset", lambda stack, _: reset(stack), changes=True)
+    verb("status", lambda stack, _: status(stack), changes=False)
+    verb("logs", lambda stack, asked: logs(stack, asked.process), changes=False).add_argument("process", nargs="?")
+    verb("token", lambda stack, asked: bearer(stack, asked.user), changes=False).add_argument("user")
+
+    asked = parser.parse_args()
+    try:
+        stack = asked.place(asked.name)
+        with alone(stack) if asked.changes else contextlib.nullcontext():
+            return asked.act(stack, asked) or 0
+    except StackError as error:
+        print(f"stack.py: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""From nothing, or from whatever is left, to a stack that is ready."""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Collection
+from functools import partial
+from pathlib import Path
+
+from environment import REPO, Stack, StackError, taken
+from issuer import publish_keys
+from ready import port_of, waiting_for
+from supervision import Supervisor
+
+STORES = ("kafka", "dynamodb", "redis", "registry")
+SERVICES = ("follow-service", "tweet-service", "timeline-service", "cdc-bridge", "count-aggregator", "fanout-worker")
+STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), SERVICES)
+EVERYTHING = (*STORES, "gateway", *SERVICES)
+READY_DEADLINE_S = 120
+MOST_STARTS = 5
+REPORT_EVERY_S = 3
+TAIL_LINES = 20
+KAFKA_CLUSTER_ID = "bXVybXVyYXRpb24tbG9jYQ"
+say = partial(print, flush=True)
+
+
+def up(stack: Stack, wanted: Collection[str], *, tied: bool = False) -> None:
+    """Start what is wanted and not running, provision the stores, and return when all of it is ready."""
+    began = time.monotonic()
+    supervisor = Supervisor(stack)
+    missing = set(wanted) - {process.name for process in supervisor.processes().values() if process.pid}
+    refuse_taken_ports(stack, missing)
+    prepare(stack)
+    if not supervisor.running():
+        supervisor.boot(tied=tied)
+    for stage in STAGES:
+        for name in stage:
+            if name in missing:
+                supervisor.start(name)
+        until_ready(stack, [name for name in stage if name in wanted], began)
+        if stage == ("registry",) and set(STORES) <= set(wanted):
+            provision(stack, began)
+    say(f"stack {stack.name} is up{'' if missing else ' already'}")
+
+
+def refuse_taken_ports(stack: Stack, processes: Collection[str]) -> None:
+    """Name every port that a process needs and somebody else holds."""
+    variables = sorted(map(port_of, processes)) + ["KAFKA_CONTROLLER_PORT"] * ("kafka" in processes)
+    held = [
+        f"port {stack.ports[name]} is taken: free it, or choose another with {name}=…"
+        for name in variables
+        if taken(stack.ports[name])
+    ]
+    if held:
+        raise StackError("\n".join(held))
+
+
+def prepare(stack: Stack) -> None:
+    """Make the directory with all that a process expects to find; what is there already stays."""
+    for name in ("logs", "dynamodb", "gateway", "kafka"):
+        (stack.directory / name).mkdir(parents=True, exist_ok=True)
+    publish_keys(stack.directory / "issuer")
+    environment = stack.environment()
+    conf = re.sub("@([A-Z_]+)@", lambda name: environment[name[1]], (REPO / "deploy/local/nginx.conf.in").read_text())
+    (stack.directory / "gateway/nginx.conf").write_text(conf)
+    if not (stack.directory / "kafka/meta.properties").exists():
+        tool = [".stack/parts/bin/java", "-cp", ".stack/parts/kafka/*", "kafka.tools.StorageTool"]
+        to_the_end(
+            stack, "kafka-format", [*tool, "format", "-t", KAFKA_CLUSTER_ID, "-c", "deploy/local/kafka.properties"]
+        )
+
+
+def provision(stack: Stack, began: float) -> None:
+    """Create tables, topics and subjects from the files that describe them."""
+    to_the_end(stack, "tables", [sys.executable, "deploy/tables.py"])
+    to_the_end(stack, "contracts", [sys.executable, "-m", "contracts", "apply"])
+    say(f"{time.monotonic() - began:6.1f} s  tables, topics and subjects are in place")
+
+
+def to_the_end(stack: Stack, name: str, command: list[str]) -> None:
+    """Run a command that ends, with its output in the log of that name."""
+    with log_of(stack, name).open("wb") as out:
+        code = subprocess.call(command, cwd=REPO, env=stack.environment(), stdout=out, stderr=out)
+    if code:
+        raise StackError(f"{name} failed:\n{tail(stack, name)}")
+
+
+def until_ready(stack: Stack, processes: Collection[str], began: float) -> None:
+    """Return when all are ready, saying meanwhile who is not and why; give up on one that keeps ending."""
+    supervisor = Supervisor(stack)
+    waiting = dict.fromkeys(processes, "")
+    pids: dict[str, set[int]] = {name: set() for name in processes}
+    said = time.monotonic()
+    deadline = said + READY_DEADLINE_S
+    while waiting:
+        known = supervisor.processes()
+        for name in list(waiting):
+            pids[name].add(known[name].pid)
+            if reason := waiting_for(name, stack):
+                waiting[name] = reason
+            else:
+                del waiting[name]
+                say(f"{time.monotonic() - began:6.1f} s  {name} is ready at {stack.address(port_of(name))}")
+        if lost := [name for name in waiting if len(pids[name]) > MOST_STARTS]:
+            raise StackError(
+                "\n".join(f"{name} keeps ending; its log closes with\n{tail(stack, name)}" for name in lost)
+            )
+        reasons = ", ".join(f"{name} ({reason})" for name, reason in waiting.items())
+        if waiting and time.monotonic() > deadline:
+            logs = "\n".join(f"--- log of {name}\n{tail(stack, name)}" for name in waiting)
+            raise StackError(f"not ready after {READY_DEADLINE_S} s: {reasons}\n{logs}")
+        if waiting and time.monotonic() - said > REPORT_EVERY_S:
+            said = time.monotonic()
+            say(f"{said - began:6.1f} s  waiting for {reasons}")
+        time.sleep(0.1)
+
+
+def log_of(stack: Stack, name: str) -> Path:
+    """Give the file with what a process says."""
+    return stack.directory / f"logs/{name}.log"
+
+
+def tail(stack: Stack, name: str) -> str:
+    """Give the last lines of a log."""
+    log = log_of(stack, name)
+    return "\n".join(log.read_text(errors="replace").splitlines()[-TAIL_LINES:]) if log.exists() else "(no log)"

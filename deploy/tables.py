@@ -1,0 +1,106 @@
+"""Create the tables of tables.yaml that are missing, and check that the others are what it says. Safe to repeat.
+
+A table that differs is an error, never a change: a key cannot be altered, and switching a stream on again makes a new
+stream, with a gap before it.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import boto3
+import yaml
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+
+TABLES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text())
+PAUSE_S = 1.0
+say = partial(print, flush=True)
+PATIENCE = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=10)
+
+
+class TableError(Exception):
+    """A table is not what tables.yaml says."""
+
+
+def main() -> int:
+    """Create and check every table; 1 and a line on stderr if one differs or DynamoDB stays away."""
+    parser = argparse.ArgumentParser(prog="tables.py", description=__doc__)
+    parser.add_argument("--wait", type=float, default=60, metavar="SECONDS", help="how long DynamoDB may be away")
+    deadline = time.monotonic() + parser.parse_args().wait
+    try:
+        dynamodb = boto3.client("dynamodb", config=PATIENCE)
+        for name, table in TABLES.items():
+            ensure(dynamodb, f"{os.environ.get('TABLE_PREFIX', '')}{name}", table["create"], deadline)
+    except (TableError, ClientError, BotoCoreError) as error:
+        sys.stderr.write(f"tables.py: {error}\n")
+        return 1
+    return 0
+
+
+def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float) -> None:
+    """Return when the table is there, active, and as wanted; wait until the deadline for a store that is away."""
+    while True:
+        try:
+            found = dynamodb.describe_table(TableName=name)["Table"]
+        except dynamodb.exceptions.ResourceNotFoundException:
+            create(dynamodb, name, wanted)
+        except HTTPClientError as error:
+            if time.monotonic() > deadline:
+                raise
+            say(f"waiting for DynamoDB: {error}")
+            time.sleep(PAUSE_S)
+        else:
+            if differences := compare(shape(wanted), shape(found)):
+                raise TableError(f"table {name} differs from tables.yaml: {'; '.join(differences)}")
+            if found["TableStatus"] == "ACTIVE":
+                say(f"table {name} is there")
+                return
+            if time.monotonic() > deadline:
+                raise TableError(f"table {name} is still {found['TableStatus']}")
+            time.sleep(PAUSE_S)
+
+
+def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
+    """Ask for the table; that somebody else has just done so is as good."""
+    try:
+        dynamodb.create_table(TableName=name, BillingMode="PAY_PER_REQUEST", **wanted)
+    except dynamodb.exceptions.ResourceInUseException:
+        return
+    say(f"table {name} created")
+
+
+def shape(table: Mapping[str, Any]) -> dict[str, object]:
+    """Reduce what CreateTable is told, or what DescribeTable answers, to what must agree, by name."""
+    attributes = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
+    indexes = {each["IndexName"]: each for each in table.get("GlobalSecondaryIndexes", ())}
+    return {
+        "key": _keys(table, attributes),
+        "stream": table.get("StreamSpecification", {}).get("StreamViewType"),
+        **{f"index {name} key": _keys(index, attributes) for name, index in indexes.items()},
+        **{f"index {name} projection": index["Projection"] for name, index in indexes.items()},
+    }
+
+
+def compare(wanted: Mapping[str, object], found: Mapping[str, object]) -> list[str]:
+    """Say of everything that differs what it should be and what it is."""
+    return [
+        f"{what} should be {wanted.get(what)}, is {found.get(what)}"
+        for what in sorted({*wanted, *found})
+        if wanted.get(what) != found.get(what)
+    ]
+
+
+def _keys(keyed: Mapping[str, Any], attributes: Mapping[str, str]) -> str:
+    return ", ".join(
+        f"{each['AttributeName']} {attributes[each['AttributeName']]} {each['KeyType']}" for each in keyed["KeySchema"]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
