@@ -47,8 +47,8 @@ def _apply(wait_s: float) -> None:
     from contracts.registry import Registry, RegistryAwayError  # noqa: PLC0415
 
     broker, url = _env("KAFKA_BOOTSTRAP_SERVERS"), _env("SCHEMA_REGISTRY_URL")
-    factor = os.environ.get("TOPIC_REPLICATION_FACTOR")
-    topics = [each for topic in TOPICS.values() for each in wanted(topic, int(factor or topic.replication_factor))]
+    factor = _replication_factor()
+    topics = [each for topic in TOPICS.values() for each in wanted(topic, factor or topic.replication_factor)]
     admin = AdminClient({"bootstrap.servers": broker, "log_level": 0})  # in a variable, or its futures die with it
     registry = Registry(url)
 
@@ -78,6 +78,15 @@ def _env(name: str) -> str:
         return os.environ[name]
     except KeyError:
         raise ContractError(f"the environment variable {name} is missing") from None
+
+
+def _replication_factor() -> int | None:
+    text = os.environ.get("TOPIC_REPLICATION_FACTOR")
+    if text is None:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ContractError(f"TOPIC_REPLICATION_FACTOR is {text!r}, not a number above 0")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Makes Kafka and the registry what the topics' files say. To repeat it changes nothing."""
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from contracts.registry import NotRegisteredError, Registry
 from contracts.topic import Topic
 
 TIMEOUT_S = 10.0
-METADATA_TIMEOUT_S = 3.0  # the first question, and so how soon an absent broker is reported
+METADATA_TIMEOUT_S = 2.0  # the first question, and so how soon an absent broker is reported
 Say = Callable[[str], object]
 
 
@@ -49,8 +50,12 @@ def wanted(topic: Topic, replication_factor: int) -> tuple[Wanted, Wanted]:
 
 
 def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say) -> None:
-    """Create what is missing, set back what has drifted, and refuse what cannot be set back."""
+    """Create what is missing, set back what has drifted, and refuse what cannot be set back.
+
+    What was created can be seen when it returns: a broker hears of a topic a little after the controller made it.
+    """
     there = admin.list_topics(timeout=METADATA_TIMEOUT_S).topics
+    created = set()
     for topic in topics:
         if topic.name in there:
             _verify(admin, topic, there[topic.name].partitions, say)
@@ -58,6 +63,12 @@ def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say) -> None
             new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=topic.config)
             _done(admin.create_topics([new], request_timeout=TIMEOUT_S))
             say(f"topic {topic.name}: created, {topic.partitions} partition(s)")
+            created.add(topic.name)
+    deadline = time.monotonic() + TIMEOUT_S
+    while unseen := created - admin.list_topics(timeout=METADATA_TIMEOUT_S).topics.keys():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"created {TIMEOUT_S:.0f} s ago and not to be seen: {', '.join(sorted(unseen))}")
+        time.sleep(0.05)
 
 
 def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: Say) -> None:

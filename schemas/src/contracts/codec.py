@@ -18,7 +18,6 @@ from typing import Any
 from fastavro import parse_schema, schemaless_reader, schemaless_writer
 from fastavro.read import SchemaResolutionError
 from fastavro.schema import SchemaParseException
-from fastavro.validation import ValidationError, validate
 
 from contracts.errors import ContractError
 from contracts.events import Event, Source
@@ -64,7 +63,7 @@ class Codec:
             record["sequence_number"] = str(sequence)
             schemaless_writer(body, self._schema, record, disable_tuple_notation=True)
         except (TypeError, ValueError, OverflowError) as error:
-            raise ContractError(f"{self._name} cannot be written: {self._complaint(record) or error}") from error
+            raise ContractError(f"{self._name} cannot be written: {error}") from error
         return self._head + body.getvalue()
 
     def decode(self, data: bytes | None) -> Event:
@@ -106,13 +105,6 @@ class Codec:
             raise ContractError(f"{self._name}: schema id {schema_id} is of {name}")
         self._writers[data[: _HEAD.size]] = writer
         return writer
-
-    def _complaint(self, record: Mapping[str, Any]) -> str:
-        try:
-            validate(record, self._schema)
-        except ValidationError as invalid:
-            return "; ".join(map(str, invalid.errors))
-        return ""
 
 
 def _flat(schema: str) -> Any:

@@ -60,6 +60,7 @@ class Topic:
     """One topic's contract."""
 
     name: str
+    event: type[Event]
     description: str
     source: str
     producers: tuple[str, ...]
@@ -96,11 +97,6 @@ class Topic:
         """The version that is written."""
         return self.versions[-1]
 
-    @property
-    def event(self) -> type[Event]:
-        """The class of its events."""
-        return EVENTS[self.name]
-
     def key(self, event: Event) -> str:
         """Return the Kafka key: what must stay in order shares it."""
         key: str = getattr(event, self.key_field)
@@ -125,11 +121,14 @@ def load(data: Path) -> Mapping[str, Topic]:
 
 
 def _topic(path: Path, data: Path) -> Topic:
+    if path.stem not in EVENTS:
+        raise ContractError(f"{path.name}: contracts.events has no class {path.stem}")
     try:
         entry = yaml.safe_load(path.read_text("utf-8"))
         versions = tuple(_version(number, data, **version) for number, version in enumerate(entry.pop("versions"), 1))
         topic = Topic(
             name=path.stem,
+            event=EVENTS[path.stem],
             key_field=entry.pop("key"),
             header_fields=tuple(entry.pop("headers")),
             producers=tuple(entry.pop("producers")),
@@ -142,7 +141,6 @@ def _topic(path: Path, data: Path) -> Topic:
     except (AttributeError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
         raise ContractError(f"{path.name}: {type(error).__name__}: {error}") from error
     for broken, rule in (
-        (topic.name not in EVENTS, f"contracts.events has no class {topic.name}"),
         (topic.partitioner != "murmur2", f"partitioner {topic.partitioner} is not murmur2, which Topic.partition is"),
         (topic.compatibility != "FULL_TRANSITIVE", f"{topic.compatibility} is not FULL_TRANSITIVE, which check proves"),
         (topic.retention_days <= topic.outage_to_survive.days, "retention must be longer than the outage to survive"),

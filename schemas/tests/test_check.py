@@ -1,0 +1,42 @@
+"""`contracts check`: one line a topic, or the one thing that is wrong."""
+
+import shutil
+
+import pytest
+
+from contracts import TOPICS, ContractError
+from contracts.check import check, class_has_the_fields, count_examples
+from contracts.topic import DATA
+
+
+def test_the_contracts_hold():
+    """All of it, and a line for each topic."""
+    lines = []
+    check(TOPICS, DATA, lines.append)
+    assert [line.split(":")[0] for line in lines] == sorted(TOPICS)
+
+
+@pytest.mark.parametrize("left_over", ["avro/follow_changed.v2.avsc", "examples/follow_changed.v2.json"])
+def test_a_file_that_no_topic_names_is_refused(tmp_path, left_over):
+    """A version that somebody forgot to release, or to delete."""
+    data = shutil.copytree(DATA, tmp_path / "data")
+    (data / left_over).write_text("{}")
+    with pytest.raises(ContractError, match=f"{left_over}: no topic's file names it"):
+        check(TOPICS, data, print)
+
+
+def test_a_class_that_lags_behind_its_schema_is_refused(schema, with_versions):
+    """A new field that no class has would be dropped without a word."""
+    note = {"name": "note", "type": "string", "default": ""}
+    topic = with_versions(schema | {"fields": [*schema["fields"], note]})
+    with pytest.raises(ContractError, match=r"FollowChanged: class and v1\.avsc differ by note"):
+        class_has_the_fields(topic)
+
+
+def test_a_version_without_examples_is_refused(monkeypatch, tmp_path):
+    """Its consumers would be tested with nothing."""
+    data = shutil.copytree(DATA, tmp_path / "data")
+    (data / "examples" / "follow_changed.v1.json").write_text("{}")
+    monkeypatch.setattr("contracts.examples.DATA", data)
+    with pytest.raises(ContractError, match="FollowChanged: version 1 has no example"):
+        count_examples(TOPICS["FollowChanged"])

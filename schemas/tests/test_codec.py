@@ -1,0 +1,213 @@
+"""The codec: everything round trips, and nothing broken gets through."""
+
+import json
+from dataclasses import replace
+from io import BytesIO
+
+import avro.io
+import avro.schema
+import pytest
+from fastavro import parse_schema, schemaless_writer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts import (
+    TOPICS,
+    Codec,
+    ContractError,
+    FollowChanged,
+    Source,
+    TweetCreated,
+    TweetDeleted,
+    UnknownSchemaError,
+)
+from contracts.examples import codec, examples
+
+NOTE = {"name": "note", "type": "string", "default": "", "doc": "A field of the future."}
+
+text = st.text()
+longs = st.integers(-(2**63), 2**63 - 1)
+sources = st.builds(Source, text, st.integers(0, 10**40))
+events = st.one_of(
+    st.builds(FollowChanged, text, sources, text, text, st.booleans(), longs | st.none()),
+    st.builds(TweetCreated, text, sources, text, text, text, longs),
+    st.builds(TweetDeleted, text, sources, text, text, longs | st.none()),
+)
+
+FOLLOWS = TOPICS["FollowChanged"]
+FOLLOW = FollowChanged("e", Source("s", 7), "bob", "alice", following=True, occurred_at=1)
+
+
+def test_the_wire_format_is_a_zero_the_id_and_avro():
+    """The bytes, spelled out: any Confluent client reads them."""
+    encode = Codec(FOLLOWS, {1: 258}, pytest.fail).encode
+    assert encode(FOLLOW) == b"\0\0\0\1\2\2e\2s\0027\6bob\nalice\1\2\2"
+
+
+@given(events)
+def test_what_is_encoded_is_decoded(event):
+    """Any event comes back equal, and of the same types."""
+    both = codec(TOPICS[type(event).__name__])
+    back = both.decode(both.encode(event))
+    assert back == event
+    assert repr(back) == repr(event)
+
+
+@given(events)
+def test_an_independent_reader_reads_what_is_encoded(event):
+    """Apache's avro package finds every field where the schema says, the source nested in it."""
+    topic = TOPICS[type(event).__name__]
+    body = BytesIO(codec(topic).encode(event)[5:])
+    record = avro.io.DatumReader(avro.schema.parse(topic.latest.schema)).read(avro.io.BinaryDecoder(body))
+    source = {"shard_id": event.source.shard_id, "sequence_number": str(event.source.sequence_number)}
+    assert record == vars(event) | {"source": source}
+    assert body.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"event_id": None}, "must be string on field event_id"),
+        ({"follower_id": None}, "must be string on field follower_id"),
+        ({"followee_id": 5}, "must be string on field followee_id"),
+        ({"followee_id": b"alice"}, "must be string on field followee_id"),
+        ({"following": 1}, "following is 1"),
+        ({"following": None}, "following is None"),
+        ({"occurred_at": 1.5}, "1.5 (type <class 'float'>) do not match ['null', 'long'] on field occurred_at"),
+        ({"occurred_at": "now"}, "on field occurred_at"),
+        ({"occurred_at": True}, "on field occurred_at"),
+        ({"occurred_at": 2**63}, "on field occurred_at"),
+        ({"occurred_at": ("long", 1)}, "on field occurred_at"),
+        ({"event_id": "\ud800"}, "surrogates not allowed"),
+        ({"source": None}, "source=None"),
+        ({"source": Source(None, 1)}, "must be string on field shard_id"),
+        ({"source": Source("s", "7")}, "sequence_number is '7'"),
+        ({"source": Source("s", True)}, "sequence_number is True"),
+        ({"source": Source("s", -1)}, "sequence_number is -1"),
+        ({"source": Source("s", 10**5000)}, "integer string conversion"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_by_name(change, named):
+    """The error names the topic, the field and the value."""
+    with pytest.raises(ContractError, match="FollowChanged") as refused:
+        codec(FOLLOWS).encode(replace(FOLLOW, **change))
+    assert named in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [(1.5, "occurred_at is 1.5"), (True, "is True"), (None, "is None"), ("1", "is '1'"), (2**63, "int too large")],
+)
+def test_a_moment_that_may_not_be_null_is_held_to_its_type(wrong, named):
+    """A plain long takes no float, although fastavro would."""
+    tweet = TweetCreated("e", Source("s", 7), "1", "alice", "hi", 1)
+    with pytest.raises(ContractError, match=f"TweetCreated.*{named}"):
+        codec(TOPICS["TweetCreated"]).encode(replace(tweet, occurred_at=wrong))
+
+
+def test_another_topics_event_is_refused():
+    """TweetCreated and TweetDeleted share their fields' names; the class decides."""
+    with pytest.raises(ContractError, match="FollowChanged cannot be made of TweetDeleted"):
+        codec(FOLLOWS).encode(TweetDeleted("e", Source("s", 7), "1", "alice", None))
+
+
+def test_every_truncation_is_refused(topic):
+    """No prefix of any example is an event."""
+    decode = codec(topic).decode
+    for example in examples(topic):
+        for size in range(len(example.value)):
+            with pytest.raises(ContractError, match=topic.name):
+                decode(example.value[:size])
+
+
+def test_trailing_bytes_are_refused(topic):
+    """A whole event followed by anything is not an event."""
+    for example in examples(topic):
+        with pytest.raises(ContractError, match=f"{topic.name}: 2 bytes too many"):
+            codec(topic).decode(example.value + b"\0\0")
+
+
+@given(st.binary(max_size=80))
+def test_noise_is_refused_or_an_event(noise):
+    """Whatever follows a good header: a ContractError, or an event that can be encoded."""
+    both = codec(FOLLOWS)
+    try:
+        event = both.decode(b"\0\0\0\0\1" + noise)
+    except ContractError:
+        return
+    assert both.decode(both.encode(event)) == event
+
+
+@pytest.mark.parametrize("digits", ["", "-5", "1_000", " 7", "seven", "1" * 5000])
+def test_a_sequence_number_that_is_none_is_refused(digits):
+    """int() alone would take some of these."""
+    body = BytesIO()
+    record = vars(FOLLOW) | {"source": {"shard_id": "s", "sequence_number": digits}}
+    schemaless_writer(body, parse_schema(json.loads(FOLLOWS.latest.schema)), record)
+    with pytest.raises(ContractError, match="FollowChanged"):
+        codec(FOLLOWS).decode(b"\0\0\0\0\1" + body.getvalue())
+
+
+@pytest.mark.parametrize("value", [None, b""])
+def test_a_message_without_a_value_is_refused(value):
+    """A tombstone is no event."""
+    with pytest.raises(ContractError, match="FollowChanged: no value"):
+        codec(FOLLOWS).decode(value)
+
+
+def test_another_magic_byte_is_refused():
+    """Not our wire format, so no id is looked up."""
+    with pytest.raises(ContractError, match="FollowChanged: the magic byte is 1, not 0"):
+        Codec(FOLLOWS, {1: 1}, pytest.fail).decode(b"\1\0\0\0\1")
+
+
+def test_an_unknown_id_is_told_apart_since_a_registry_may_lag():
+    """A consumer asks again a few times before it gives the event up."""
+    with pytest.raises(UnknownSchemaError, match="9"):
+        codec(FOLLOWS).decode(b"\0\0\0\0\x09...")
+
+
+@pytest.mark.parametrize(
+    "fetched",
+    [
+        "",
+        "5",
+        "[]",
+        '"string"',
+        '{"fields": []}',
+        '{"type": "string", "fields": []}',
+        '{"type": "record", "name": "A", "fields": [{"name": "a", "type": "b"}]}',
+        TOPICS["TweetCreated"].latest.schema,
+    ],
+)
+def test_an_id_of_something_else_is_refused(fetched):
+    """Another topic's schema, or none at all, does not make an event of the bytes."""
+    with pytest.raises(ContractError, match="FollowChanged: schema id 9 is of"):
+        Codec(FOLLOWS, {1: 1}, lambda _: fetched).decode(b"\0\0\0\0\x09...")
+
+
+def test_an_older_version_is_decoded_to_the_latest(schema, with_versions):
+    """What the old schema lacks has its default."""
+    older = schema | {"fields": [field for field in schema["fields"] if field["name"] != "occurred_at"]}
+    value = codec(with_versions(older)).encode
+    topic = with_versions(older, schema)
+    old = codec(replace(topic, versions=topic.versions[:1])).encode(FOLLOW)
+    assert value(FOLLOW) == old
+    assert codec(topic).decode(old) == replace(FOLLOW, occurred_at=None)
+
+
+def test_a_newer_version_is_fetched_once_and_decoded(schema, with_versions):
+    """A service deployed last reads what a newer producer writes, and asks the registry one time."""
+    newer = schema | {"fields": [NOTE, *schema["fields"]]}
+    fetched = []
+
+    def fetch(schema_id):
+        fetched.append(schema_id)
+        return json.dumps(newer)
+
+    body = BytesIO()
+    record = vars(FOLLOW) | {"source": {"shard_id": "s", "sequence_number": "7"}, "note": "new"}
+    schemaless_writer(body, parse_schema(newer), record)
+    decode = Codec(with_versions(schema), {1: 1}, fetch).decode
+    assert [decode(b"\0\0\0\0\x09" + body.getvalue()) for _ in range(3)] == [FOLLOW] * 3
+    assert fetched == [9]

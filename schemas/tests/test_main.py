@@ -1,0 +1,59 @@
+"""The two commands, as a shell or a Helm hook runs them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from contracts import TOPICS
+
+NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:1"}
+
+
+def contracts(*arguments, **environment):
+    """Run `python -m contracts`."""
+    command = [sys.executable, "-m", "contracts", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+
+
+def test_check_needs_nothing_but_the_files():
+    """No environment, no network."""
+    done = contracts("check")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("all agree") == len(TOPICS)
+
+
+@pytest.mark.parametrize("missing", NOBODY)
+def test_apply_names_a_missing_variable(missing):
+    """And does nothing else."""
+    done = contracts("apply", **{name: value for name, value in NOBODY.items() if name != missing})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"the environment variable {missing} is missing\n"
+
+
+def test_apply_refuses_a_replication_factor_that_is_no_number():
+    """By its name."""
+    done = contracts("apply", **NOBODY, TOPIC_REPLICATION_FACTOR="three")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "TOPIC_REPLICATION_FACTOR is 'three', not a number above 0\n"
+
+
+def test_apply_waits_for_a_broker_that_is_away_and_says_so():
+    """Then it gives up, with the address."""
+    done = contracts("apply", "--wait", "2.5", **NOBODY)
+    assert done.returncode == 1
+    assert done.stdout.startswith("waiting for Kafka at 127.0.0.1:1: ")
+    assert done.stderr.startswith("Kafka at 127.0.0.1:1 is away: ")
+
+
+@pytest.mark.stack
+def test_apply_twice_changes_nothing():
+    """As the stack does on each start and a Helm hook on each release."""
+    environment = {name: os.environ[name] for name in NOBODY} | {"TOPIC_REPLICATION_FACTOR": "1"}
+    assert contracts("apply", "--wait", "60", **environment).returncode == 0
+    again = contracts("apply", **environment)
+    assert again.returncode == 0, again.stderr
+    lines = again.stdout.splitlines()
+    assert len(lines) == 3 * len(TOPICS)
+    assert all("already there" in line for line in lines)

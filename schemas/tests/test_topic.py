@@ -1,0 +1,109 @@
+"""The topics' files: what they promise, and that a wrong one is refused by name."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from contracts import TOPICS, ContractError, FollowChanged, Source, TweetCreated
+from contracts.topic import DATA, load
+
+REPOSITORY = Path(__file__).parents[2]
+FOLLOW = FollowChanged("e1", Source("shard", 7), "bob", "зоя", following=True, occurred_at=1)
+TWEET = TweetCreated("e2", Source("shard", 8), "1990796418048000001", "alice", "hi", 1)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A copy of the data, to be broken."""
+    return shutil.copytree(DATA, tmp_path / "data")
+
+
+@pytest.fixture
+def rewrite(data):
+    """Change FollowChanged.yaml in the copy."""
+    path = data / "topics" / "FollowChanged.yaml"
+
+    def change(**entries):
+        entry = yaml.safe_load(path.read_text("utf-8")) | entries
+        path.write_text(yaml.safe_dump({name: value for name, value in entry.items() if value is not None}))
+
+    return change
+
+
+def test_a_follow_lies_by_whom_it_is_about():
+    """Key, partition and headers of FollowChanged."""
+    topic = TOPICS["FollowChanged"]
+    assert topic.key(FOLLOW) == "зоя"
+    assert topic.headers(FOLLOW) == [
+        ("event_id", b"e1"),
+        ("shard_id", b"shard"),
+        ("sequence_number", b"7"),
+        ("followee_id", "зоя".encode()),
+        ("follower_id", b"bob"),
+    ]
+
+
+def test_a_tweet_lies_by_its_id():
+    """Key, partition and headers of TweetCreated."""
+    topic = TOPICS["TweetCreated"]
+    assert topic.key(TWEET) == "1990796418048000001"
+    assert topic.headers(TWEET) == [
+        ("event_id", b"e2"),
+        ("shard_id", b"shard"),
+        ("sequence_number", b"8"),
+        ("tweet_id", b"1990796418048000001"),
+        ("author_id", b"alice"),
+    ]
+
+
+def test_every_topic_has_owners_that_exist(topic):
+    """Producers and consumers are services of this repository."""
+    for service in (*topic.producers, *topic.consumers):
+        assert (REPOSITORY / service / "pyproject.toml").is_file(), service
+
+
+def test_a_released_schema_cannot_change(data, topic):
+    """Not by a space: the fingerprint in the topic's file is that of the file's bytes."""
+    path = data / "avro" / topic.latest.schema_file
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ContractError, match=f"{path.name} is .* a released schema never changes, add a version"):
+        load(data)
+
+
+@pytest.mark.parametrize(
+    ("entries", "named"),
+    [
+        ({"key": None}, "KeyError: 'key'"),
+        ({"retention_days": None}, "retention_days"),
+        ({"colour": "blue"}, "colour"),
+        ({"partitioner": "crc32"}, "crc32"),
+        ({"compatibility": "BACKWARD"}, "BACKWARD"),
+        ({"retention_days": 4}, "longer than the outage"),
+        ({"outage_to_survive": {"days": 1}}, "which"),
+        ({"consumers": []}, "must not be empty"),
+        ({"producers": []}, "must not be empty"),
+        ({"versions": []}, "must not be empty"),
+        ({"versions": [{"schema": "x.avsc", "sha256": "", "examples": "x.json"}]}, "x.avsc"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name(data, rewrite, entries, named):
+    """The error names the file and what is wrong with it."""
+    rewrite(**entries)
+    with pytest.raises(ContractError, match=r"FollowChanged\.yaml") as refused:
+        load(data)
+    assert named in str(refused.value)
+
+
+def test_a_topic_without_a_class_is_refused(data):
+    """Somebody has to give its events a shape."""
+    (data / "topics" / "FollowChanged.yaml").rename(data / "topics" / "Liked.yaml")
+    with pytest.raises(ContractError, match=r"Liked\.yaml: contracts\.events has no class Liked"):
+        load(data)
+
+
+def test_the_untouched_copy_loads(data, rewrite):
+    """So that the refusals above are about what was broken."""
+    rewrite()
+    assert load(data) == TOPICS
