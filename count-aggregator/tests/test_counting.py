@@ -57,7 +57,7 @@ def test_an_unforeseen_error_is_not_retried():
 class TestOnDynamoDB:
     """The transaction itself."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def dynamodb(self):
         return client()
 

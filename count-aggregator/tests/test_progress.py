@@ -57,4 +57,4 @@ def test_probes_and_scrapers_are_answered():
         progress.await_partitions()
         progress.partitions_came()
         assert json.loads(get("/readyz"))["status"] == "ready"
-        assert "events_applied" in get("/metrics")
+        assert "count_aggregator_events_applied" in get("/metrics")

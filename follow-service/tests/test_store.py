@@ -74,7 +74,7 @@ class TestMemoryStore(StorePromises):
 class TestDynamoStore(StorePromises):
     """On real tables."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def dynamodb(self):
         return client()
 

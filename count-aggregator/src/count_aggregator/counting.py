@@ -4,16 +4,11 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from prometheus_client import Counter
-
 from contracts import FollowChanged
 from count_aggregator.ledger import ROOM, Entry, Ledger, TryAgainError
+from count_aggregator.metrics import APPLIED, LAG, REPEATS, RETRIES, WRITES
 from count_aggregator.tally import tally
 
-APPLIED = Counter("events_applied", "Events whose effect is in the counts.")
-REPEATS = Counter("events_repeated", "Events that an earlier write had counted.")
-WRITES = Counter("tallies_written", "Transactions that moved counts and watermarks.")
-RETRIES = Counter("tallies_retried", "Transactions or loads that failed or were overtaken, and were done again.")
 LONGEST_PAUSE = 2.0
 _log = logging.getLogger(__name__)
 
@@ -21,8 +16,11 @@ _log = logging.getLogger(__name__)
 class Counting:
     """One ledger, and what this process remembers of it. Each partition is counted by one thread at a time."""
 
-    def __init__(self, ledger: Ledger, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, ledger: Ledger, sleep: Callable[[float], None] = time.sleep, now: Callable[[], float] = time.time
+    ) -> None:
         self._ledger = ledger
+        self._now = now
         self._sleep = sleep
         self._entries: dict[str, dict[str, Entry]] = {}
 
@@ -48,6 +46,8 @@ class Counting:
         if result.watermarks:
             entries = self._ledger.write(partition_id, result, entries)
             WRITES.inc()
+            if times := [event.occurred_at for event in events[: result.taken] if event.occurred_at is not None]:
+                LAG.observe(max(0, self._now() - min(times) / 1000))
         self._entries[partition_id] = entries
         APPLIED.inc(result.taken - result.repeats)
         REPEATS.inc(result.repeats)

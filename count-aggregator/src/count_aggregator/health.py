@@ -14,6 +14,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import make_wsgi_app
 
+from count_aggregator.metrics import METRICS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -23,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 def health_app(waiting_for: Callable[[], list[str]]) -> "WSGIApplication":
     """Answer for a process that is ready when it waits for nothing."""
-    metrics = make_wsgi_app()
+    metrics = make_wsgi_app(METRICS)
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> "Iterable[bytes]":
         body: dict[str, object]

@@ -9,12 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from prometheus_client import Counter
-
 from contracts import Codec, ContractError, Event, Topic, UnknownSchemaError
 from contracts.registry import RegistryAwayError
+from count_aggregator.metrics import DEAD
 
-DEAD = Counter("dead_letters", "Messages that broke the contract.", ["topic"])
 UNKNOWN_SCHEMA_TRIES = 5
 PAUSE = 1.0
 _log = logging.getLogger(__name__)

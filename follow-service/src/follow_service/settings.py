@@ -15,10 +15,16 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> "Settings":
-        """Read the settings; a KeyError names the variable that is missing."""
+        """Read the settings; the start stops at the first that is missing, and names it."""
         return cls(
-            jwks_url=os.environ["JWT_JWKS_URL"],
-            jwt_issuer=os.environ["JWT_ISSUER"],
-            jwt_audience=os.environ["JWT_AUDIENCE"],
+            jwks_url=_need("JWT_JWKS_URL"),
+            jwt_issuer=_need("JWT_ISSUER"),
+            jwt_audience=_need("JWT_AUDIENCE"),
             table_prefix=os.environ.get("TABLE_PREFIX", ""),
         )
+
+
+def _need(name: str) -> str:
+    if name not in os.environ:
+        raise SystemExit(f"set the environment variable {name}; the service's README lists them all")
+    return os.environ[name]

@@ -9,6 +9,8 @@ from flask import Blueprint, Response, jsonify
 from flask.typing import ResponseReturnValue
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from tweet_service.telemetry import METRICS
+
 Checks = Mapping[str, Callable[[], None]]
 _log = logging.getLogger(__name__)
 
@@ -54,7 +56,7 @@ def blueprint(package: str, checks: Checks) -> Blueprint:
 
     @bp.get("/metrics")
     def metrics() -> ResponseReturnValue:
-        return Response(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+        return Response(generate_latest(METRICS), content_type=CONTENT_TYPE_LATEST)
 
     @bp.get("/openapi.json")
     def openapi() -> ResponseReturnValue:

@@ -6,9 +6,11 @@ import time
 import uuid
 
 from flask import Flask, Response, g, request
-from prometheus_client import Histogram
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector
 
-_SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"])
+METRICS = CollectorRegistry()
+ProcessCollector(registry=METRICS)
+_SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"], registry=METRICS)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _log = logging.getLogger(__name__)
 

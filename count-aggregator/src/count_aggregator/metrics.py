@@ -1,0 +1,22 @@
+"""What a scraper finds: everything this process counts about itself."""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+
+METRICS = CollectorRegistry()
+ProcessCollector(registry=METRICS)
+
+APPLIED = Counter("count_aggregator_events_applied", "Events whose effect is in the counts.", registry=METRICS)
+REPEATS = Counter("count_aggregator_events_repeated", "Events that an earlier write had counted.", registry=METRICS)
+WRITES = Counter("count_aggregator_tallies_written", "Transactions that moved counts and watermarks.", registry=METRICS)
+RETRIES = Counter(
+    "count_aggregator_tallies_retried",
+    "Transactions or loads that failed or were overtaken, and were done again.",
+    registry=METRICS,
+)
+LAG = Histogram(
+    "count_aggregator_lag_seconds",
+    "From the own time of the oldest follow of a tally to its counts; an unfollow carries none.",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
+    registry=METRICS,
+)
+DEAD = Counter("count_aggregator_dead_letters", "Messages that broke the contract.", ["topic"], registry=METRICS)

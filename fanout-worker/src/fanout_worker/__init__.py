@@ -1,0 +1,1 @@
+"""Tweets to the home timelines of their author's followers."""

@@ -1,0 +1,33 @@
+"""What is where in Redis, for how long: what this service and timeline-service agree on. Pure.
+
+Rule: a home timeline is a list of tweet ids, strictly descending, and complete from its head down to its last element.
+A last element "0" means down to the beginning of time; one that begins with "!" marks a rebuild in progress. An absent
+key is cold: nobody writes to it but the reader who rebuilds it.
+"""
+
+CAP = 800  # tweets that a timeline keeps
+SLACK = 64  # it is cut in bulk, when it is this much over
+RECENT = 100  # tweets that are kept of each author
+RECENT_SECONDS = 3_600
+BODY_SECONDS = 7 * 86_400
+TOMBSTONE_SECONDS = 8 * 86_400
+
+
+def home_timeline(user_id: str) -> str:
+    """Name the list of a user's home timeline."""
+    return f"home_timeline:{{{user_id}}}"
+
+
+def recent(author_id: str) -> str:
+    """Name the sorted set of an author's latest tweets."""
+    return f"recent:{{{author_id}}}"
+
+
+def body(tweet_id: str) -> str:
+    """Name the JSON of a tweet; an empty text is a tombstone."""
+    return f"tweet:{{{tweet_id}}}"
+
+
+def may_fill(occurred_at: int, now: int) -> bool:
+    """Tell whether an event may fill a body: not once the tombstone of its deletion could have expired."""
+    return now - occurred_at < TOMBSTONE_SECONDS * 1000

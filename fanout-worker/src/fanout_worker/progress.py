@@ -1,0 +1,59 @@
+"""Whether the work goes on: what the start waits for, whether partitions came, and how long a batch has taken."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+LONGEST_BATCH = 30.0
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class Progress:
+    """Ready means that messages are being handled, not that the process is up."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._waiting: str | None = "start"
+        self._began: dict[int, float] = {}
+
+    def waiting_for(self) -> list[str]:
+        """Name what is missing; nothing means ready."""
+        if self._waiting:
+            return [self._waiting]
+        now = self._clock()
+        ages = [now - began for began in list(self._began.values())]
+        return [f"a batch, for {age:.0f} s" for age in ages if age > LONGEST_BATCH]
+
+    def wait(self, name: str, attempt: Callable[[], T], away: tuple[type[Exception], ...], pause: float = 1.0) -> T:
+        """Try until it succeeds, and log each new reason why it does not."""
+        while True:
+            try:
+                return attempt()
+            except away as error:
+                reason = f"{name}: {error}"
+                if reason != self._waiting:
+                    _log.warning("waiting", extra={"waiting_for": reason})
+                self._waiting = reason
+                time.sleep(pause)
+
+    def await_partitions(self) -> None:
+        """Note that the parts are there; Kafka has still to assign partitions."""
+        self._waiting = "partitions from Kafka"
+
+    def partitions_came(self) -> None:
+        """Note that Kafka has said which partitions are ours, be it none."""
+        self._waiting = None
+        _log.info("ready")
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Note that a batch is being handled."""
+        batch = object()
+        self._began[id(batch)] = self._clock()
+        try:
+            yield
+        finally:
+            del self._began[id(batch)]

@@ -1,0 +1,80 @@
+"""The timelines in Redis: each write is safe to repeat, and in any order."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+
+from redis import Redis, RedisError
+
+from contracts import TweetCreated
+from fanout_worker import layout
+from fanout_worker.deliveries import StoreAwayError
+
+_INSERT = files("fanout_worker").joinpath("insert.lua").read_text("utf-8")
+
+
+class Timelines:
+    """Home timelines, authors' recent tweets, and bodies."""
+
+    def __init__(self, redis: "Redis") -> None:
+        self._redis = redis
+        self._insert = redis.register_script(_INSERT)
+
+    def check(self) -> None:
+        """Raise StoreAwayError unless Redis answers."""
+        with _away():
+            self._redis.ping()
+
+    def remember(self, tweet: TweetCreated, now: int) -> None:
+        """Keep the tweet among its author's recent ones, and its body for the readers."""
+        key = layout.recent(tweet.author_id)
+        with _away(), self._redis.pipeline(transaction=False) as pipeline:
+            pipeline.zadd(key, {tweet.tweet_id: 0})  # one score: the order is that of the ids
+            pipeline.zremrangebyrank(key, 0, -layout.RECENT - 1)
+            pipeline.expire(key, layout.RECENT_SECONDS)
+            if layout.may_fill(tweet.occurred_at, now):
+                pipeline.set(layout.body(tweet.tweet_id), body(tweet), nx=True, ex=layout.BODY_SECONDS)
+            pipeline.execute()
+
+    def insert(self, tweet_id: str, user_ids: Sequence[str]) -> int:
+        """Insert the tweet into these users' timelines, where they are warm; return into how many."""
+        with _away():
+            keys = [layout.home_timeline(user_id) for user_id in user_ids]
+            return int(self._insert(args=[tweet_id, layout.CAP, layout.SLACK, *keys]))
+
+    def cool(self, user_id: str) -> None:
+        """Make a timeline cold; a rebuild that is in progress starts over."""
+        with _away():
+            self._redis.delete(layout.home_timeline(user_id))
+
+    def bury(self, tweet_id: str) -> None:
+        """Put a tombstone in the place of the body."""
+        with _away():
+            self._redis.set(layout.body(tweet_id), "", ex=layout.TOMBSTONE_SECONDS)
+
+
+def connect(url: str) -> "Redis":
+    """Build a client that gives up within seconds: whoever calls tries again."""
+    return Redis.from_url(url, decode_responses=True, socket_connect_timeout=2, socket_timeout=4)
+
+
+def body(tweet: TweetCreated) -> str:
+    """Write the tweet as readers of the timeline get it."""
+    return json.dumps(
+        {
+            "tweet_id": tweet.tweet_id,
+            "author_id": tweet.author_id,
+            "text": tweet.text,
+            "created_at": tweet.occurred_at,
+        },
+        ensure_ascii=False,
+    )
+
+
+@contextmanager
+def _away() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        raise StoreAwayError(f"Redis did not answer: {error}") from error

@@ -1,0 +1,114 @@
+"""Redis itself: the script against the rule, and what is kept for how long."""
+
+import json
+import os
+import uuid
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fanout_worker import layout
+from fanout_worker.deliveries import StoreAwayError
+from fanout_worker.timelines import Timelines, connect
+
+from .conftest import tweet
+from .memory import placed
+
+FIRST = 1_700_000_000_000_000_000
+NOW = 1_700_000_000_000
+
+
+def snowflake(n):
+    return str(FIRST + n)
+
+
+@pytest.mark.stack
+class TestOnRedis:
+    """On the stack's Redis, under ids of this test's own."""
+
+    @pytest.fixture
+    def redis(self):
+        with connect(os.environ["REDIS_URL"]) as redis:
+            yield redis
+
+    @pytest.fixture
+    def timelines(self, redis):
+        return Timelines(redis)
+
+    @given(
+        start=st.sets(st.integers(0, 60), max_size=20),
+        end=st.sampled_from([[], ["0"], ["!token"]]),
+        arrivals=st.lists(st.integers(0, 60), max_size=30),
+    )
+    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_the_script_does_what_the_rule_says(self, redis, timelines, start, end, arrivals):
+        """Any ids in any order, onto any list: strictly descending, no repeats, no hole above the last element."""
+        user = uuid.uuid4().hex
+        expected = [*(snowflake(n) for n in sorted(start, reverse=True)), *end]
+        if expected:
+            redis.rpush(layout.home_timeline(user), *expected)
+        for n in arrivals:
+            timelines.insert(snowflake(n), [user])
+            expected = placed(expected, snowflake(n))
+        assert redis.lrange(layout.home_timeline(user), 0, -1) == expected
+        redis.delete(layout.home_timeline(user))
+
+    def test_a_full_timeline_loses_its_oldest(self, redis, timelines, somebody):
+        """Over the cap and its slack the tail is cut, and what is below it comes from the database."""
+        user = somebody()
+        redis.rpush(layout.home_timeline(user), "0")
+        total = layout.CAP + layout.SLACK
+        for n in range(total):
+            timelines.insert(snowflake(n), [user])
+        expected = [snowflake(n) for n in range(total - 1, total - 1 - layout.CAP, -1)]
+        assert redis.lrange(layout.home_timeline(user), 0, -1) == expected
+
+    def test_one_call_serves_a_page_of_followers(self, redis, timelines, somebody):
+        """Warm ones get the tweet, cold ones stay cold."""
+        users = [somebody() for _ in range(1_000)]
+        for user in users[::2]:
+            redis.rpush(layout.home_timeline(user), "0")
+        assert timelines.insert(snowflake(1), users) == len(users) / 2
+        assert redis.lrange(layout.home_timeline(users[0]), 0, -1) == [snowflake(1), "0"]
+        assert not redis.exists(layout.home_timeline(users[1]))
+
+    def test_recent_tweets_are_capped_sorted_and_expire(self, redis, timelines, somebody):
+        """The latest of an author, whatever order they came in."""
+        author = somebody()
+        for n in (*range(layout.RECENT + 5, 5, -1), 3, 4):
+            timelines.remember(tweet(snowflake(n), author), NOW)
+        kept = redis.zrevrange(layout.recent(author), 0, -1)
+        assert kept == [snowflake(n) for n in range(layout.RECENT + 5, 5, -1)]
+        assert 0 < redis.ttl(layout.recent(author)) <= layout.RECENT_SECONDS
+
+    @pytest.mark.parametrize("deleted_first", [True, False])
+    def test_no_order_of_events_brings_a_deleted_tweet_back(self, redis, timelines, somebody, deleted_first):
+        """The tombstone stays, whether it came before the tweet or after it."""
+        said = tweet(str(uuid.uuid4().int % 10**18 + 10**18), somebody())
+        if not deleted_first:
+            timelines.remember(said, NOW)
+            assert json.loads(redis.get(layout.body(said.tweet_id)))["text"] == said.text
+        timelines.bury(said.tweet_id)
+        timelines.remember(said, NOW)
+        assert redis.get(layout.body(said.tweet_id)) == ""
+        assert redis.ttl(layout.body(said.tweet_id)) > layout.BODY_SECONDS
+
+    def test_an_event_that_outlived_tombstones_fills_nothing(self, redis, timelines, somebody):
+        """It may have been deleted and the tombstone gone; the database knows."""
+        said = tweet(str(uuid.uuid4().int % 10**18 + 10**18), somebody(), at=NOW - layout.TOMBSTONE_SECONDS * 1000)
+        timelines.remember(said, NOW)
+        assert redis.get(layout.body(said.tweet_id)) is None
+
+    def test_a_cold_timeline_is_gone(self, redis, timelines, somebody):
+        """Nothing is left that an insert could land on."""
+        user = somebody()
+        redis.rpush(layout.home_timeline(user), "!token")
+        timelines.cool(user)
+        assert timelines.insert(snowflake(1), [user]) == 0
+
+
+def test_a_redis_that_is_away_is_named():
+    """No answer within seconds is an error that invites another try."""
+    with connect("redis://127.0.0.1:9") as redis, pytest.raises(StoreAwayError, match="127"):
+        Timelines(redis).check()
