@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 import yaml
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError  # noqa: A004
 
 TABLES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text())
 PAUSE_S = 1.0
@@ -50,7 +50,7 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
             found = dynamodb.describe_table(TableName=name)["Table"]
         except dynamodb.exceptions.ResourceNotFoundException:
             create(dynamodb, name, wanted)
-        except HTTPClientError as error:
+        except (ConnectionError, HTTPClientError) as error:
             if time.monotonic() > deadline:
                 raise
             say(f"waiting for DynamoDB: {error}")

@@ -2,10 +2,11 @@
 
 import argparse
 import contextlib
-import fcntl
+import hashlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -92,12 +93,11 @@ def leave(number: int, _frame: FrameType | None) -> NoReturn:
 
 @contextlib.contextmanager
 def alone(stack: Stack) -> Iterator[None]:
-    """Keep others from changing the stack meanwhile."""
-    stack.directory.parent.mkdir(parents=True, exist_ok=True)
-    with stack.directory.with_suffix(".lock").open("w") as lock:
+    """Keep others from changing the stack meanwhile; an abstract socket is a lock that no crash leaves behind."""
+    with socket.socket(socket.AF_UNIX) as claim:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            claim.bind(b"\0" + hashlib.sha256(os.fsencode(stack.directory)).digest())
+        except OSError:
             raise StackError(f"another command is at work on stack {stack.name}; wait for it to end") from None
         yield
 

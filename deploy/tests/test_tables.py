@@ -1,0 +1,85 @@
+"""tables.py against DynamoDB, each test under a table prefix of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import boto3
+import pytest
+
+COMMAND = [sys.executable, str(Path(__file__).parents[1] / "tables.py")]
+TABLES = {"users", "followers", "tweets", "leases", "ledgers"}
+
+
+@pytest.fixture
+def prefix() -> Iterator[str]:
+    """Give a prefix, and delete what was made under it."""
+    prefix = f"test-{uuid4().hex[:8]}-"
+    yield prefix
+    for name in tables(prefix):
+        boto3.client("dynamodb").delete_table(TableName=prefix + name)
+
+
+def tables(prefix: str) -> set[str]:
+    pages = boto3.client("dynamodb").get_paginator("list_tables").paginate()
+    return {name.removeprefix(prefix) for page in pages for name in page["TableNames"] if name.startswith(prefix)}
+
+
+def start(prefix: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "TABLE_PREFIX": prefix}
+    return subprocess.Popen(COMMAND, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.stack
+def test_two_at_once_and_one_after_them_all_succeed(prefix):
+    """A Helm hook that is retried, or run by two people, finds or makes the same five tables."""
+    for run in [start(prefix), start(prefix)]:
+        assert run.communicate()[1] == ""
+        assert run.returncode == 0
+    assert tables(prefix) == TABLES
+    again = start(prefix)
+    assert "created" not in again.communicate()[0]
+    assert again.returncode == 0
+
+
+@pytest.mark.stack
+def test_streams_carry_both_images_of_the_tables_that_have_one(prefix):
+    """The bridge needs old and new image; without the old a removal would be anonymous."""
+    start(prefix).communicate()
+    streams = {
+        name: boto3.client("dynamodb").describe_table(TableName=prefix + name)["Table"].get("StreamSpecification")
+        for name in TABLES
+    }
+    both = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    assert streams == {"users": None, "leases": None, "ledgers": None, "followers": both, "tweets": both}
+
+
+@pytest.mark.stack
+def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
+    """Nothing is repaired behind anybody's back."""
+    boto3.client("dynamodb").create_table(
+        TableName=f"{prefix}tweets",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "N"}],
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+    )
+    run = start(prefix)
+    _, complaint = run.communicate()
+    assert run.returncode == 1
+    assert f"table {prefix}tweets differs from tables.yaml" in complaint
+    assert "key should be tweet_id S HASH, is id N HASH" in complaint
+    assert "stream should be NEW_AND_OLD_IMAGES, is None" in complaint
+    assert "index by_author key should be author_id S HASH, tweet_id S RANGE, is None" in complaint
+
+
+def test_a_store_that_is_away_is_waited_for_aloud_and_not_for_ever():
+    """Port 9 answers nobody."""
+    aws = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+    environment = {**os.environ, **aws, "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9"}
+    run = subprocess.run([*COMMAND, "--wait", "1"], env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "waiting for DynamoDB" in run.stdout
+    assert "http://127.0.0.1:9" in run.stderr
