@@ -1,5 +1,6 @@
 """The environment of one stack: its directory, its ports, and the variables that its services read."""
 
+import json
 import os
 import random
 import socket
@@ -68,8 +69,10 @@ class Stack:
 
 
 def configured(name: str) -> Stack:
-    """Give the stack of this name on the default ports, each of which its variable overrides."""
-    return Stack(name, _directory(name), {port: _number(port, default) for port, default in PORTS.items()})
+    """Give the stack of this name: on the ports it runs on, else on the default ones; a port's variable overrides."""
+    directory = _directory(name)
+    ports = PORTS | recalled(directory)
+    return Stack(name, directory, {port: _number(port, ports[port]) for port in PORTS})
 
 
 def elsewhere(name: str) -> Stack:
@@ -79,6 +82,23 @@ def elsewhere(name: str) -> Stack:
         ports = dict(zip(PORTS, range(first, first + len(PORTS)), strict=True))
         if not any(map(taken, ports.values())):
             return Stack(name, _directory(name), ports)
+
+
+def remember(stack: Stack) -> None:
+    """Note the ports that the stack runs on, for whoever asks after it without having chosen them."""
+    (stack.directory / "ports.json").write_text(json.dumps(stack.ports))
+
+
+def recalled(directory: Path) -> dict[str, int]:
+    """Give the ports noted in the stack's directory; none if it does not run."""
+    note = directory / "ports.json"
+    ports: dict[str, int] = json.loads(note.read_text()) if note.exists() else {}
+    return ports
+
+
+def forget(stack: Stack) -> None:
+    """Drop the note, so that the ports are chosen anew."""
+    (stack.directory / "ports.json").unlink(missing_ok=True)
 
 
 def taken(port: int) -> bool:

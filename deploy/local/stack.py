@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from types import FrameType
 from typing import NoReturn
 
-from environment import Stack, StackError, configured, elsewhere
+from environment import Stack, StackError, configured, elsewhere, forget
 from issuer import publish_keys, token
 from ready import port_of, waiting_for
 from startup import EVERYTHING, TAIL_LINES, log_of, say, up
@@ -26,6 +26,7 @@ LAST_WORDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 def down(stack: Stack) -> None:
     """Stop the stack; what it stored stays."""
     say(f"stack {stack.name} is down" if Supervisor(stack).shut_down() else f"stack {stack.name} was not up")
+    forget(stack)
 
 
 def reset(stack: Stack) -> None:
@@ -42,7 +43,7 @@ def status(stack: Stack) -> int:
         process = known.get(name, Process(name, 0, "stopped"))
         reason = waiting_for(name, stack) if process.pid else process.state
         healthy = healthy and not reason
-        state = f"waiting for {reason}" if reason and process.pid else reason or "ready"
+        state = f"not ready: {reason}" if reason and process.pid else reason or "ready"
         say(f"{name:18}{process.pid or '-':>8}  {state:9}  {stack.address(port_of(name))}")
     return 0 if healthy else 1
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from environment import REPO, Stack, StackError, taken
+from environment import REPO, Stack, StackError, recalled, remember, taken
 from issuer import publish_keys
 from ready import port_of, waiting_for
 from supervision import Supervisor
@@ -29,6 +29,8 @@ def up(stack: Stack, wanted: Collection[str], *, tied: bool = False) -> None:
     """Start what is wanted and not running, provision the stores, and return when all of it is ready."""
     began = time.monotonic()
     supervisor = Supervisor(stack)
+    if supervisor.running() and stack.ports != recalled(stack.directory):
+        raise StackError(f"stack {stack.name} runs on other ports; `make down` first")
     missing = set(wanted) - {process.name for process in supervisor.processes().values() if process.pid}
     refuse_taken_ports(stack, missing)
     prepare(stack)
@@ -60,6 +62,7 @@ def prepare(stack: Stack) -> None:
     """Make the directory with all that a process expects to find; what is there already stays."""
     for name in ("logs", "dynamodb", "gateway", "kafka"):
         (stack.directory / name).mkdir(parents=True, exist_ok=True)
+    remember(stack)
     publish_keys(stack.directory / "issuer")
     environment = stack.environment()
     conf = re.sub("@([A-Z_]+)@", lambda name: environment[name[1]], (REPO / "deploy/local/nginx.conf.in").read_text())
