@@ -1,0 +1,89 @@
+"""The wiring: real parts from Settings."""
+
+import logging
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+
+from cdc_bridge import health, stream
+from cdc_bridge.bridge import Bridge
+from cdc_bridge.envelope import Place
+from cdc_bridge.leases import Lease, LeaseTable
+from cdc_bridge.publisher import KafkaAwayError, Publisher, check_topics
+from cdc_bridge.settings import Settings
+from cdc_bridge.tail import Tail
+from cdc_bridge.translate import TABLES
+from contracts import TOPICS, Codec, ContractError
+from contracts.registry import RegistryAwayError, codec_for
+
+_PATIENCE_SECONDS = 1
+_log = logging.getLogger(__name__)
+
+
+def now_ms() -> int:
+    """Read the wall clock: leases are compared between machines, and rows carry its time."""
+    return time.time_ns() // 1_000_000
+
+
+class App:
+    """The process: waits until Kafka and the registry keep the contracts, then bridges until it is stopped."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stopping = threading.Event()
+        self._bridge: Bridge | None = None
+        self._waiting = ["not started yet"]
+
+    def run(self) -> None:
+        """Work until stop() is called."""
+        with health.serving(self._settings.host, self._settings.port, self.waiting_for):
+            codecs = self._agreed()
+            self._bridge = self._build(codecs)
+            if self._stopping.is_set():
+                return
+            self._bridge.run()
+
+    def stop(self) -> None:
+        """Ask it to end; safe in a signal handler."""
+        self._stopping.set()
+        if self._bridge is not None:
+            self._bridge.stop()
+
+    def waiting_for(self) -> list[str]:
+        """Name what it waits for; nothing means ready."""
+        return self._waiting if self._bridge is None else self._bridge.waiting_for()
+
+    def _agreed(self) -> Mapping[str, Codec]:
+        """Wait until every topic and subject is there and as its contract says; nothing is produced before."""
+        topics = [topic for topic in TOPICS.values() if "cdc-bridge" in topic.producers]
+        while not self._stopping.is_set():
+            try:
+                check_topics(self._settings.kafka_bootstrap_servers, topics)
+                return {topic.name: codec_for(topic, self._settings.schema_registry_url) for topic in topics}
+            except (KafkaAwayError, RegistryAwayError, ContractError) as error:
+                if self._waiting != [str(error)]:
+                    _log.warning("waiting to start", extra={"error": str(error)})
+                self._waiting = [str(error)]
+            self._stopping.wait(_PATIENCE_SECONDS)
+        return {}
+
+    def _build(self, codecs: Mapping[str, Codec]) -> Bridge:
+        settings = self._settings
+        dynamodb, streams = stream.connect(settings.table_prefix)
+        leases = LeaseTable(dynamodb, settings.table_prefix, round(settings.lease_seconds * 1000))
+
+        def tail(place: Place, lease: Lease) -> Tail:
+            return Tail(
+                place,
+                lease,
+                codecs,
+                leases,
+                lambda: streams.open(place.stream_arn, place.shard_id),
+                lambda: Publisher(settings.kafka_bootstrap_servers),
+                now_ms,
+            )
+
+        owner = f"{socket.gethostname()}/{uuid.uuid4()}"
+        return Bridge(TABLES, streams, leases, tail, owner, settings.lease_seconds, now_ms)

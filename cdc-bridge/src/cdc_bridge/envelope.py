@@ -1,0 +1,89 @@
+"""What goes to Kafka for one stream record: its event, its dead letter, or nothing. Pure: no clock, no I/O.
+
+Rule: every record that should have given an event gives exactly one message, in the record's place in the order.
+"""
+
+import base64
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cdc_bridge.translate import Record, UntranslatableError, translate
+from contracts import Codec, ContractError, Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One record for Kafka, its partition already decided."""
+
+    topic: str
+    partition: int
+    key: bytes | None
+    value: bytes
+    headers: Sequence[tuple[str, bytes]]
+    occurred_at: int | None = None
+    refusal: str | None = None  # why it is a dead letter; None for an event
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record was read."""
+
+    table: str
+    stream_arn: str
+    shard_id: str
+
+
+def enclose(place: Place, record: Record, codecs: Mapping[str, Codec]) -> Message | None:
+    """Make the message that this record asks for; what cannot be translated or encoded becomes a dead letter."""
+    try:
+        translated = translate(place.table, place.shard_id, record)
+    except UntranslatableError as error:
+        return _dead_letter(error.topic, error.reason, place, record)
+    if translated is None:
+        return None
+    topic, event = translated
+    try:
+        key = topic.key(event)
+        return Message(
+            topic=topic.name,
+            partition=topic.partition(key),
+            key=key.encode(),
+            value=codecs[topic.name].encode(event),
+            headers=topic.headers(event),
+            occurred_at=event.occurred_at,
+        )
+    except ContractError as error:
+        return _dead_letter(topic, str(error), place, record)
+
+
+def _dead_letter(topic: Topic, reason: str, place: Place, record: Record) -> Message:
+    """Keep the whole record, and in headers why it is here, where it lay and whom its key names."""
+    change = record["dynamodb"]
+    headers = {
+        "event_id": record["eventID"],
+        "shard_id": place.shard_id,
+        "sequence_number": change["SequenceNumber"],
+        **{name: value["S"] for name, value in change["Keys"].items() if "S" in value},
+        "table": place.table,
+        "stream_arn": place.stream_arn,
+        "reason": reason,
+    }
+    return Message(
+        topic=topic.dlq,
+        partition=0,
+        key=None,
+        value=json.dumps(record, default=_as_on_the_wire, ensure_ascii=False).encode(),
+        headers=[(name, value.encode()) for name, value in headers.items()],
+        refusal=reason,
+    )
+
+
+def _as_on_the_wire(value: object) -> str | float:
+    """Undo what boto3 made of the two JSON types that are not plain: binary and time."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dt.datetime):
+        return value.timestamp()
+    raise TypeError(f"a stream record cannot hold a {type(value).__name__}")

@@ -1,0 +1,46 @@
+"""The environment, read once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+
+class SettingError(Exception):
+    """A variable that is missing or malformed, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that differs between a laptop and a cluster; boto3 reads its own AWS_* variables."""
+
+    kafka_bootstrap_servers: str
+    schema_registry_url: str
+    port: int
+    host: str
+    table_prefix: str
+    log_level: str
+    lease_seconds: float
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Self:
+        """Read every setting, or name the first one that is wrong."""
+
+        def number(name: str, default: str | None = None) -> float:
+            text = env[name] if default is None else env.get(name, default)
+            try:
+                return float(text)
+            except ValueError:
+                raise SettingError(f"{name} is {text!r}, which is not a number") from None
+
+        try:
+            return cls(
+                kafka_bootstrap_servers=env["KAFKA_BOOTSTRAP_SERVERS"],
+                schema_registry_url=env["SCHEMA_REGISTRY_URL"],
+                port=int(number("PORT")),
+                host=env.get("HOST", "0.0.0.0"),  # noqa: S104 - a container's own interface
+                table_prefix=env.get("TABLE_PREFIX", ""),
+                log_level=env.get("LOG_LEVEL", "INFO"),
+                lease_seconds=number("LEASE_SECONDS", "10"),
+            )
+        except KeyError as error:
+            raise SettingError(f"{error.args[0]} is not set") from None

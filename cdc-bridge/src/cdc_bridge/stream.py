@@ -1,0 +1,168 @@
+"""DynamoDB Streams as pages of records: the only place that reads them.
+
+Rule: a page's records come before the question whether another page follows, because the last page of a closed shard
+has records and no next iterator.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+
+from cdc_bridge.lineage import Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
+
+    from cdc_bridge.translate import Record
+
+FULL_PAGE = 1000  # GetRecords never answers more
+CLIENT_CONFIG = Config(
+    connect_timeout=1,
+    read_timeout=3,  # a call and its retry end well within a lease
+    retries={"mode": "standard", "total_max_attempts": 2},
+    max_pool_connections=50,  # each shard reads in a thread of its own
+)
+_LOST = {
+    "TrimmedDataAccessException",  # older than 24 hours
+    "ResourceNotFoundException",  # the shard or its stream is gone; DynamoDB Local's word for trimmed
+    "ValidationException",  # no such sequence number
+}
+
+
+class StreamAwayError(Exception):
+    """The table or its stream cannot be read now: wait and ask again."""
+
+
+class GapError(Exception):
+    """The stream no longer has what comes next; asking again changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one call answered."""
+
+    records: Sequence[Record]
+    last: bool  # the shard is closed and nothing follows these records
+
+
+class Streams:
+    """The streams of the tables under one prefix."""
+
+    def __init__(self, dynamodb: DynamoDBClient, streams: DynamoDBStreamsClient, table_prefix: str = "") -> None:
+        self._dynamodb = dynamodb
+        self._streams = streams
+        self._prefix = table_prefix
+
+    def arn(self, table: str) -> str:
+        """Return the ARN of the table's stream."""
+        name = self._prefix + table
+        with _errors(f"table {name}"):
+            description = self._dynamodb.describe_table(TableName=name)["Table"]
+        view = description.get("StreamSpecification", {}).get("StreamViewType")
+        if view != "NEW_AND_OLD_IMAGES":
+            raise StreamAwayError(f"table {name} must have a stream of NEW_AND_OLD_IMAGES, not {view}")
+        return description["LatestStreamArn"]
+
+    def shards(self, stream_arn: str) -> list[Shard]:
+        """List every shard of the stream, page by page to the end."""
+        found: list[Shard] = []
+        after: str | None = None
+        while True:
+            with _errors(stream_arn):
+                answer = (
+                    self._streams.describe_stream(StreamArn=stream_arn, ExclusiveStartShardId=after)
+                    if after
+                    else self._streams.describe_stream(StreamArn=stream_arn)
+                )["StreamDescription"]
+            found += [Shard(shard["ShardId"], shard.get("ParentShardId")) for shard in answer["Shards"]]
+            after = answer.get("LastEvaluatedShardId")
+            if after is None:
+                return found
+
+    def open(self, stream_arn: str, shard_id: str) -> ShardReader:
+        """Prepare to read one shard."""
+        return ShardReader(self._streams, stream_arn, shard_id)
+
+
+class ShardReader:
+    """Reads one shard in order. After an error, take a new one: it begins after what was published."""
+
+    def __init__(self, streams: DynamoDBStreamsClient, stream_arn: str, shard_id: str) -> None:
+        self._streams = streams
+        self._stream_arn = stream_arn
+        self._shard_id = shard_id
+        self._iterator: str | None = None
+
+    def page(self, published: str | None) -> Page:
+        """Read on; a new or expired iterator begins after the published sequence number, None being the beginning."""
+        if self._iterator is None:
+            self._iterator = self._begin(published)
+        try:
+            return self._read(self._iterator)
+        except _IteratorExpiredError:
+            return self._read(self._begin(published))
+        except GapError:
+            if published is not None:
+                raise
+            # DynamoDB Local calls an iterator trimmed if its shard was empty and other tables wrote before the shard's
+            # first record. Nothing can be lost: iterators live 15 minutes, records 24 hours. A real gap says so again.
+            return self._read(self._begin(None))
+
+    def _begin(self, published: str | None) -> str:
+        with _errors(f"shard {self._shard_id}", gap=f"after {published or 'its beginning'}"):
+            answer = (
+                self._streams.get_shard_iterator(
+                    StreamArn=self._stream_arn, ShardId=self._shard_id, ShardIteratorType="TRIM_HORIZON"
+                )
+                if published is None
+                else self._streams.get_shard_iterator(
+                    StreamArn=self._stream_arn,
+                    ShardId=self._shard_id,
+                    ShardIteratorType="AFTER_SEQUENCE_NUMBER",
+                    SequenceNumber=published,
+                )
+            )
+        return answer["ShardIterator"]
+
+    def _read(self, iterator: str) -> Page:
+        with _errors(f"shard {self._shard_id}", gap="while reading on"):
+            answer = self._streams.get_records(ShardIterator=iterator, Limit=FULL_PAGE)
+        self._iterator = answer.get("NextShardIterator")
+        return Page(answer["Records"], last=self._iterator is None)
+
+
+class _IteratorExpiredError(Exception):
+    """Fifteen minutes passed since the last page."""
+
+
+@contextmanager
+def _errors(what: str, gap: str | None = None) -> Iterator[None]:
+    """Name AWS's errors by what the caller should do."""
+    try:
+        yield
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code == "ExpiredIteratorException":
+            raise _IteratorExpiredError from error
+        if gap is not None and code in _LOST:
+            raise GapError(f"{what}, {gap}: {error}") from error
+        raise StreamAwayError(f"{what}: {error}") from error
+    except ParamValidationError as error:  # boto3 itself knows that this is no sequence number
+        raise GapError(f"{what}, {gap}: {error}") from error
+    except BotoCoreError as error:
+        raise StreamAwayError(f"{what}: {error}") from error
+
+
+def connect(table_prefix: str) -> tuple[DynamoDBClient, Streams]:
+    """Make the clients from boto3's own environment variables."""
+    dynamodb = boto3.client("dynamodb", config=CLIENT_CONFIG)
+    return dynamodb, Streams(dynamodb, boto3.client("dynamodbstreams", config=CLIENT_CONFIG), table_prefix)

@@ -1,0 +1,150 @@
+"""What one stream record says: one event, or nothing. Pure: no clock, no I/O.
+
+Rule: the record alone decides, so that reading it again says the same again.
+
+    followers  INSERT  FollowChanged, following
+               REMOVE  FollowChanged, no longer following
+               MODIFY  nothing: the edge stood and still stands
+    tweets     INSERT  TweetCreated, unless the row was deleted from its first moment
+               MODIFY  TweetDeleted if deleted_at is newly set, else nothing
+               REMOVE  TweetDeleted, unless an earlier deleted_at said so already
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from contracts import TOPICS, Event, FollowChanged, Source, Topic, TweetCreated, TweetDeleted
+
+Record = Mapping[str, Any]
+"""One record as GetRecords answers it: eventID, eventName and, under dynamodb, the images in DynamoDB's JSON."""
+
+
+class UntranslatableError(Exception):
+    """The record should have given an event of this topic, but its row is not what the contract says."""
+
+    def __init__(self, topic: Topic, reason: str) -> None:
+        super().__init__(reason)
+        self.topic = topic
+        self.reason = reason
+
+
+class _BadRowError(Exception):
+    """The row breaks the data contract; the message names the attribute."""
+
+
+class _Row:
+    """One image of a row, read strictly: an attribute is there with its right type, or the row is bad."""
+
+    def __init__(self, name: str, attributes: Mapping[str, Mapping[str, Any]]) -> None:
+        self._name = name
+        self._attributes = attributes
+
+    def text(self, attribute: str) -> str:
+        """Return a string attribute."""
+        return str(self._value(attribute, "S"))
+
+    def ms(self, attribute: str) -> int:
+        """Return a time in whole milliseconds."""
+        number = self._value(attribute, "N")
+        try:
+            return int(number)
+        except ValueError:
+            raise _BadRowError(f"{attribute} of {self._name} is {number!r}, not whole milliseconds") from None
+
+    @property
+    def deleted_at(self) -> int | None:
+        """When the row was soft-deleted; None while it lives."""
+        return self.ms("deleted_at") if "deleted_at" in self._attributes else None
+
+    def _value(self, attribute: str, kind: str) -> Any:
+        typed = self._attributes.get(attribute)
+        if typed is None:
+            raise _BadRowError(f"{attribute} is missing in {self._name}")
+        if kind not in typed:
+            raise _BadRowError(f"{attribute} of {self._name} is {dict(typed)!r}, not of type {kind}")
+        return typed[kind]
+
+
+Identity = tuple[str, Source]
+Images = Callable[[str], _Row]
+
+
+def _followed(identity: Identity, image: Images) -> Event:
+    new = image("NewImage")
+    return FollowChanged(
+        *identity,
+        follower_id=new.text("follower_id"),
+        followee_id=new.text("followee_id"),
+        following=True,
+        occurred_at=new.ms("followed_at"),
+    )
+
+
+def _unfollowed(identity: Identity, image: Images) -> Event:
+    old = image("OldImage")
+    return FollowChanged(
+        *identity,
+        follower_id=old.text("follower_id"),
+        followee_id=old.text("followee_id"),
+        following=False,
+        occurred_at=None,
+    )
+
+
+def _created(identity: Identity, image: Images) -> Event | None:
+    new = image("NewImage")
+    if new.deleted_at is not None:
+        return None
+    return TweetCreated(
+        *identity,
+        tweet_id=new.text("tweet_id"),
+        author_id=new.text("author_id"),
+        text=new.text("text"),
+        occurred_at=new.ms("created_at"),
+    )
+
+
+def _soft_deleted(identity: Identity, image: Images) -> Event | None:
+    new = image("NewImage")
+    if new.deleted_at is None or image("OldImage").deleted_at is not None:
+        return None
+    return TweetDeleted(
+        *identity, tweet_id=new.text("tweet_id"), author_id=new.text("author_id"), occurred_at=new.deleted_at
+    )
+
+
+def _removed(identity: Identity, image: Images) -> Event | None:
+    old = image("OldImage")
+    if old.deleted_at is not None:
+        return None
+    return TweetDeleted(*identity, tweet_id=old.text("tweet_id"), author_id=old.text("author_id"), occurred_at=None)
+
+
+_RULES: Mapping[tuple[str, str], tuple[Topic, Callable[[Identity, Images], Event | None]]] = {
+    ("followers", "INSERT"): (TOPICS["FollowChanged"], _followed),
+    ("followers", "REMOVE"): (TOPICS["FollowChanged"], _unfollowed),
+    ("tweets", "INSERT"): (TOPICS["TweetCreated"], _created),
+    ("tweets", "MODIFY"): (TOPICS["TweetDeleted"], _soft_deleted),
+    ("tweets", "REMOVE"): (TOPICS["TweetDeleted"], _removed),
+}
+TABLES = tuple(sorted({table for table, _ in _RULES}))
+"""The tables whose streams are the source of all events."""
+
+
+def translate(table: str, shard_id: str, record: Record) -> tuple[Topic, Event] | None:
+    """Say which event this record is, and for which topic; None if it concerns nobody."""
+    if (table, record["eventName"]) not in _RULES:
+        return None
+    topic, rule = _RULES[table, record["eventName"]]
+    change = record["dynamodb"]
+
+    def image(name: str) -> _Row:
+        if name not in change:
+            raise _BadRowError(f"{name} is missing: the stream of {table} must give NEW_AND_OLD_IMAGES")
+        return _Row(name, change[name])
+
+    try:
+        event = rule((record["eventID"], Source(shard_id, int(change["SequenceNumber"]))), image)
+    except _BadRowError as error:
+        raise UntranslatableError(topic, str(error)) from error
+    return None if event is None else (topic, event)

@@ -1,0 +1,37 @@
+"""Stream records as DynamoDB writes them, from the rows before and after a change."""
+
+
+def row(**attributes):
+    """Write a row in DynamoDB's JSON."""
+    return {name: {"N": str(value)} if isinstance(value, int) else {"S": value} for name, value in attributes.items()}
+
+
+def edge(followee="ann", follower="bob", followed_at=1_700_000_000_000):
+    return row(followee_id=followee, follower_id=follower, followed_at=followed_at)
+
+
+def tweet(tweet_id="1", author="ann", text="hello", created_at=1_700_000_000_000, **more):
+    return row(tweet_id=tweet_id, author_id=author, text=text, created_at=created_at, **more)
+
+
+KEYS = ("followee_id", "follower_id", "tweet_id")
+
+
+def record(old, new, sequence=1):
+    """Say that a row that was old is new now; None is no row."""
+    images = {name: image for name, image in (("OldImage", old), ("NewImage", new)) if image is not None}
+    return {
+        "eventID": f"event-{sequence}",
+        "eventName": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY",
+        "dynamodb": {
+            "Keys": {name: value for name, value in (new or old).items() if name in KEYS},
+            "SequenceNumber": f"{sequence:021}",
+            **images,
+        },
+    }
+
+
+def history(rows):
+    """Write the records of a row that was each of these in turn; None is no row. What does not change leaves none."""
+    steps = zip([None, *rows], rows, strict=False)
+    return [record(old, new, n) for n, (old, new) in enumerate(steps, 1) if old != new]

@@ -1,0 +1,86 @@
+"""One owner at a time, and nothing that an owner of the past can write. The same promises in memory and in DynamoDB."""
+
+import uuid
+
+import pytest
+
+from cdc_bridge.leases import LeaseLostError, LeaseTable
+from cdc_bridge.lineage import State
+
+from .memory import LEASE_MS, MemoryLeases
+
+NOW = 1_700_000_000_000
+NINE, TEN, LONGER = "000000000000000000009", "000000000000000000010", "1000000000000000000000"
+
+
+@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])
+def leases(request):
+    if request.param == "memory":
+        return MemoryLeases()
+    return LeaseTable(request.getfixturevalue("dynamodb"), request.getfixturevalue("table_prefix"), LEASE_MS)
+
+
+@pytest.fixture
+def arn():
+    """A stream that nobody has leases on."""
+    return f"arn:{uuid.uuid4()}"
+
+
+class TestLeases:
+    def test_a_free_shard_is_taken_once(self, leases, arn):
+        """The first gets it with nothing read, the second gets nothing."""
+        lease = leases.take(arn, "shard", "a", NOW)
+        assert (lease.owner, lease.epoch, lease.position) == ("a", 1, None)
+        assert leases.take(arn, "shard", "b", NOW + LEASE_MS - 1) is None
+        assert leases.rows(arn)["shard"].state is State.OPENED
+
+    def test_an_expired_lease_is_taken_with_its_position(self, leases, arn):
+        """The new owner goes on where the old one's checkpoint stands."""
+        leases.checkpoint(leases.take(arn, "shard", "a", NOW), TEN)
+        lease = leases.take(arn, "shard", "b", NOW + LEASE_MS)
+        assert (lease.owner, lease.epoch, lease.position) == ("b", 2, TEN)
+        assert leases.rows(arn)["shard"].state is State.READING
+
+    def test_a_renewed_lease_is_kept(self, leases, arn):
+        """Renewal counts from when it is done."""
+        lease = leases.take(arn, "shard", "a", NOW)
+        assert leases.renew(lease, NOW + 5) == NOW + 5 + LEASE_MS
+        assert leases.take(arn, "shard", "b", NOW + LEASE_MS) is None
+
+    @pytest.mark.parametrize("write", ["renew", "checkpoint", "finish", "release"])
+    def test_whoever_lost_the_lease_writes_nothing(self, leases, arn, write):
+        """Not even under its own name: the epoch has moved on."""
+        lost = leases.take(arn, "shard", "a", NOW)
+        leases.checkpoint(leases.take(arn, "shard", "a", NOW + LEASE_MS), TEN)
+        before = leases.rows(arn)
+        argument = {"renew": [NOW], "checkpoint": [LONGER]}.get(write, [])
+        with pytest.raises(LeaseLostError):
+            getattr(leases, write)(lost, *argument)
+        assert leases.rows(arn) == before
+
+    def test_a_checkpoint_never_goes_back(self, leases, arn):
+        """Compared as numbers of any length; as text, 1000… would lie before 9."""
+        lease = leases.take(arn, "shard", "a", NOW)
+        for position in (NINE, TEN, TEN, LONGER):
+            leases.checkpoint(lease, position)
+        for position in (TEN, NINE):
+            with pytest.raises(LeaseLostError):
+                leases.checkpoint(lease, position)
+        assert leases.rows(arn)["shard"].position == LONGER
+
+    def test_a_released_shard_is_free_at_once(self, leases, arn):
+        """Nobody waits for it to expire."""
+        leases.release(leases.take(arn, "shard", "a", NOW))
+        assert leases.take(arn, "shard", "b", NOW).epoch == 2
+
+    def test_a_finished_shard_is_taken_by_nobody(self, leases, arn):
+        """It stays known, so that its children may go."""
+        leases.finish(leases.take(arn, "shard", "a", NOW))
+        assert leases.take(arn, "shard", "b", NOW + 2 * LEASE_MS) is None
+        assert leases.rows(arn)["shard"].state is State.ENDED
+
+    def test_streams_are_apart(self, leases, arn):
+        """A re-created table has a new stream; what an old one had under the same shard's name is not its own."""
+        leases.checkpoint(leases.take(arn, "shard", "a", NOW), TEN)
+        assert leases.take(arn + "2", "shard", "b", NOW).position is None
+        assert set(leases.rows(arn)) == {"shard"}

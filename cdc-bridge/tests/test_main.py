@@ -1,0 +1,171 @@
+"""The process, on real parts: rows in, events out, whatever happens to it in between."""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+from cdc_bridge.leases import LeaseTable
+from cdc_bridge.stream import Streams
+from contracts import TOPICS
+from contracts.registry import codec_for
+
+from .eventually import eventually
+from .records import edge, tweet
+
+NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:1"}
+
+
+@pytest.fixture
+def somebody():
+    """An id that nobody had before, because the topics are shared."""
+    return lambda: f"b-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def table(dynamodb, table_prefix):
+    """Write to a table under our prefix."""
+
+    class Table:
+        def put(self, name, item):
+            dynamodb.put_item(TableName=table_prefix + name, Item=item)
+
+        def delete(self, name, **key):
+            dynamodb.delete_item(TableName=table_prefix + name, Key={k: {"S": value} for k, value in key.items()})
+
+    return Table()
+
+
+def naming(*ids):
+    """Say whether a message's headers name one of these."""
+    wanted = {name.encode() for name in ids}
+    return lambda headers: not wanted.isdisjoint(headers.values())
+
+
+def sequence(message):
+    return int(dict(message.headers())["sequence_number"])
+
+
+def decode(message):
+    codec = codec_for(TOPICS[message.topic()], os.environ["SCHEMA_REGISTRY_URL"])
+    return codec.decode(message.value())
+
+
+@pytest.mark.stack
+class TestBridge:
+    def test_rows_become_events_in_their_place(self, start, tap, table, table_prefix, somebody):
+        """Follow, unfollow, tweet, soft delete and removal: topic, partition, headers and order are the contract's."""
+        ann, bob, one, two = (somebody() for _ in range(4))
+        pipe = tap(*TOPICS)
+        bridge = start(TABLE_PREFIX=table_prefix).until_ready()
+        table.put("followers", edge(ann, bob))
+        table.put("followers", edge(ann, bob, followed_at=1))
+        table.delete("followers", followee_id=ann, follower_id=bob)
+        table.put("tweets", tweet(one, ann, "good morning", 17))
+        table.put("tweets", tweet(one, ann, "good morning", 17, deleted_at=18))
+        table.delete("tweets", tweet_id=one)
+        table.put("tweets", tweet(two, ann))
+        table.delete("tweets", tweet_id=two)
+        messages = pipe.until(lambda found: len(found) >= 6, naming(ann, one, two))
+        events = {name: [decode(m) for m in messages if m.topic() == name] for name in TOPICS}
+        assert [(e.follower_id, e.following) for e in events["FollowChanged"]] == [(bob, True), (bob, False)]
+        assert {(e.tweet_id, e.author_id, e.text) for e in events["TweetCreated"]} == {
+            (one, ann, "good morning"),
+            (two, ann, "hello"),
+        }
+        assert {(e.tweet_id, e.occurred_at) for e in events["TweetDeleted"]} == {(one, 18), (two, None)}
+        for message in messages:
+            topic, event = TOPICS[message.topic()], decode(message)
+            assert message.key().decode() == topic.key(event)
+            assert message.partition() == topic.partition(topic.key(event))
+            assert message.headers() == topic.headers(event)
+        assert 'cdc_bridge_events_published_total{topic="FollowChanged"} 2.0' in bridge.get("/metrics")[1]
+
+    def test_killed_in_the_middle_it_repeats_only_what_lies_behind_the_checkpoint(
+        self, start, tap, table, table_prefix, dynamodb, streams_client, somebody
+    ):
+        """Kill -9 as soon as something is on Kafka; afterwards every row has its event, and the order holds."""
+        ann = somebody()
+        fans = [somebody() for _ in range(200)]
+        pipe = tap("FollowChanged")
+        for fan in fans[:150]:
+            table.put("followers", edge(ann, fan))
+        victim = start(TABLE_PREFIX=table_prefix)
+        pipe.until(bool, naming(ann))
+        victim.end(signal.SIGKILL)
+        arn = Streams(dynamodb, streams_client, table_prefix).arn("followers")
+        [row] = LeaseTable(dynamodb, table_prefix, 1).rows(arn).values()
+        checkpoint = int(row.position or 0)
+        for fan in fans[150:]:
+            table.put("followers", edge(ann, fan))
+        start(TABLE_PREFIX=table_prefix)
+
+        def who(messages):
+            return list(dict.fromkeys(dict(m.headers())["follower_id"].decode() for m in messages))
+
+        messages = pipe.until(lambda found: len(who(found)) >= len(fans), naming(ann))
+        assert who(messages) == fans
+        numbers = [sequence(message) for message in messages]
+        repeated = {number for number in numbers if numbers.count(number) > 1}
+        assert all(number > checkpoint for number in repeated)
+
+    def test_after_sigterm_the_next_one_repeats_nothing(self, start, tap, table, table_prefix, somebody):
+        """It ends with 0, and gives its leases back, so nobody waits for them to expire."""
+        ann = somebody()
+        pipe = tap("FollowChanged")
+        first = start(TABLE_PREFIX=table_prefix, LEASE_SECONDS="600").until_ready()
+        table.put("followers", edge(ann, "one"))
+        pipe.until(bool, naming(ann))
+        assert first.end() == 0
+        table.put("followers", edge(ann, "two"))
+        second = start(TABLE_PREFIX=table_prefix, LEASE_SECONDS="600").until_ready()
+        table.put("followers", edge(ann, "three"))
+        messages = pipe.until(lambda found: len(found) >= 3, naming(ann))
+        assert [decode(message).follower_id for message in messages] == ["one", "two", "three"]
+        told = {line["message"] for line in first.log()}
+        assert {"shard released"} <= told
+        assert "shard taken" in {line["message"] for line in second.log()}
+
+    def test_poison_goes_to_the_dead_letters_and_the_rest_passes(self, start, tap, table, table_prefix, somebody):
+        """A row that somebody wrote by hand, without a time."""
+        ann = somebody()
+        pipe = tap("FollowChanged", "FollowChanged.dlq")
+        bridge = start(TABLE_PREFIX=table_prefix).until_ready()
+        table.put("followers", {"followee_id": {"S": ann}, "follower_id": {"S": "poison"}})
+        table.put("followers", edge(ann, "bob"))
+        messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
+        letter = next(message for message in messages if message.topic() == "FollowChanged.dlq")
+        headers = dict(letter.headers())
+        assert (headers["follower_id"], headers["reason"]) == (b"poison", b"followed_at is missing in NewImage")
+        [line] = [line for line in bridge.log() if line["message"] == "dead letter"]
+        assert line["event_id"].encode() == headers["event_id"]
+
+    def test_tables_that_are_not_there_are_waited_for(self, start, new_tables):
+        """Not ready and alive, with their names; ready when they come, without a restart."""
+        prefix = f"bridge-{uuid.uuid4().hex[:8]}-"
+        bridge = start(TABLE_PREFIX=prefix)
+        eventually(lambda: f"{prefix}followers" in bridge.get("/readyz")[1])
+        assert bridge.get("/readyz")[0] == 503
+        assert bridge.get("/healthz")[0] == 200
+        new_tables(prefix)
+        bridge.until_ready()
+
+
+def test_kafka_that_is_away_is_waited_for(start):
+    """Alive, not ready, with one line that says for whom, and it can be stopped."""
+    bridge = start(**NOBODY)
+    eventually(lambda: "Kafka at 127.0.0.1:1 does not answer" in bridge.get("/readyz")[1])
+    assert bridge.get("/readyz")[0] == 503
+    assert bridge.get("/healthz")[0] == 200
+    assert bridge.end() == 0
+    assert [line["message"] for line in bridge.log()].count("waiting to start") == 1
+
+
+def test_a_missing_variable_stops_the_start_with_its_name():
+    """Before anything else happens."""
+    child = subprocess.run([sys.executable, "-m", "cdc_bridge"], env={}, capture_output=True, text=True, check=False)
+    assert child.returncode == 1
+    assert "KAFKA_BOOTSTRAP_SERVERS is not set" in child.stderr

@@ -1,0 +1,104 @@
+"""On a real broker: all of a batch in its order, or an error and nothing behind the first that is missing."""
+
+import dataclasses
+import os
+import uuid
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from cdc_bridge.envelope import Message
+from cdc_bridge.publisher import KafkaAwayError, Publisher, PublishError, check_topics
+from contracts import TOPICS, ContractError
+
+from .eventually import eventually
+
+NOBODY = "127.0.0.1:1"
+LIMIT = 10_000
+
+
+@pytest.fixture
+def servers():
+    return os.environ["KAFKA_BOOTSTRAP_SERVERS"]
+
+
+@pytest.fixture
+def topic(servers):
+    """Make a topic of two partitions, with a limit that a test can break."""
+    name = f"bridge-{uuid.uuid4().hex}"
+    admin = AdminClient({"bootstrap.servers": servers})
+    new = NewTopic(name, 2, 1, config={"max.message.bytes": str(LIMIT)})
+    admin.create_topics([new])[name].result(10)
+    yield name
+    admin.delete_topics([name])[name].result(10)
+
+
+def numbered(topic, numbers, value=b""):
+    return [Message(topic, n % 2, b"key", value, [("n", str(n).encode())]) for n in numbers]
+
+
+def arrived(servers, topic):
+    """Return the numbers that lie in each partition."""
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": uuid.uuid4().hex})
+    found = {0: [], 1: []}
+    places = [TopicPartition(topic, partition, 0) for partition in found]
+    ends = sum(consumer.get_watermark_offsets(place, 10)[1] for place in places)
+    consumer.assign(places)
+
+    def look():
+        for message in consumer.consume(500, 0.05):
+            found[message.partition()].append(int(dict(message.headers())["n"]))
+        return sum(map(len, found.values())) == ends
+
+    eventually(look)
+    consumer.close()
+    return found
+
+
+@pytest.mark.stack
+class TestPublisher:
+    def test_a_batch_is_there_when_publish_returns(self, servers, topic):
+        """In the partitions that were asked for, in order, batch behind batch."""
+        with Publisher(servers) as publisher:
+            publisher.publish(numbered(topic, range(500)))
+            assert arrived(servers, topic) == {0: [*range(0, 500, 2)], 1: [*range(1, 500, 2)]}
+            publisher.publish(numbered(topic, range(500, 502)))
+        assert arrived(servers, topic) == {0: [*range(0, 501, 2)], 1: [*range(1, 502, 2)]}
+
+    def test_nothing_lies_behind_a_refused_message(self, servers, topic):
+        """Without the gapless guarantee the other 399 would be there and that one be missing."""
+        batch = numbered(topic, range(400))
+        batch[200] = dataclasses.replace(batch[200], value=b"x" * 2 * LIMIT)
+        with Publisher(servers) as publisher, pytest.raises(PublishError, match=topic):
+            publisher.publish(batch)
+        for partition, numbers in arrived(servers, topic).items():
+            assert numbers == [*range(partition, 400, 2)][: len(numbers)]
+        assert 200 not in arrived(servers, topic)[0]
+
+    def test_an_empty_batch_is_done_at_once(self, servers):
+        """A page may hold no event at all."""
+        with Publisher(servers) as publisher:
+            publisher.publish([])
+
+    def test_the_contracts_topics_pass(self, servers):
+        check_topics(servers, TOPICS.values())
+
+    def test_another_number_of_partitions_is_refused(self, servers):
+        """With 13 where 12 are, each key would lie in two partitions in its life."""
+        wrong = dataclasses.replace(TOPICS["FollowChanged"], partitions=13)
+        with pytest.raises(ContractError, match="FollowChanged has 12 partitions where its contract says 13"):
+            check_topics(servers, [wrong])
+
+    def test_a_missing_topic_is_waited_for(self, servers):
+        """It says how to make it."""
+        wrong = dataclasses.replace(TOPICS["FollowChanged"], name="Nowhere")
+        with pytest.raises(KafkaAwayError, match="no topic Nowhere: run `python -m contracts apply`"):
+            check_topics(servers, [wrong])
+
+
+def test_giving_up_ends_the_wait_for_a_broker_that_is_away():
+    """Records never time out by themselves, so SIGTERM and a lost lease must be able to end it."""
+    asked = []
+    with Publisher(NOBODY) as publisher, pytest.raises(PublishError, match="given up with 0 of 1"):
+        publisher.publish(numbered("topic", [0]), lambda: asked.append(1) or len(asked) > 2)

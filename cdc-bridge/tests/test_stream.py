@@ -1,0 +1,153 @@
+"""Pages, places and errors: on answers as AWS gives them, and on DynamoDB Local's own."""
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from cdc_bridge.lineage import Shard
+from cdc_bridge.stream import GapError, ShardReader, StreamAwayError, Streams
+
+from .eventually import eventually
+
+
+class Answers:
+    """A boto3 client that gives prepared answers, and remembers what it was asked."""
+
+    def __init__(self, **answers):
+        self._answers = answers
+        self.asked = []
+
+    def __getattr__(self, call):
+        def answer(**arguments):
+            self.asked.append((call, arguments))
+            given = self._answers[call].pop(0)
+            if isinstance(given, Exception):
+                raise given
+            return given
+
+        return answer
+
+    def places(self):
+        return [asked.get("SequenceNumber") for call, asked in self.asked if call == "get_shard_iterator"]
+
+
+def error(code):
+    return ClientError({"Error": {"Code": code, "Message": "as AWS says it"}}, "GetRecords")
+
+
+def test_a_listing_is_read_page_by_page_to_its_end():
+    """A child on the second page would otherwise seem to have no siblings, and its parent to have aged out."""
+    client = Answers(
+        describe_stream=[
+            {"StreamDescription": {"Shards": [{"ShardId": "a"}], "LastEvaluatedShardId": "a"}},
+            {"StreamDescription": {"Shards": [{"ShardId": "b", "ParentShardId": "a"}]}},
+        ]
+    )
+    assert Streams(None, client).shards("arn") == [Shard("a", None), Shard("b", "a")]
+    assert [asked.get("ExclusiveStartShardId") for _, asked in client.asked] == [None, "a"]
+
+
+@pytest.mark.parametrize("published", [None, "000000000000000000007"])
+def test_an_expired_iterator_is_opened_again_after_what_was_published(published):
+    """Not after what was read, and not at the tip: from the beginning if nothing is published yet."""
+    client = Answers(
+        get_shard_iterator=[{"ShardIterator": "first"}, {"ShardIterator": "second"}],
+        get_records=[
+            {"Records": [], "NextShardIterator": "old"},
+            error("ExpiredIteratorException"),
+            {"Records": ["record"]},
+        ],
+    )
+    reader = ShardReader(client, "arn", "shard")
+    assert list(reader.page(None).records) == []
+    page = reader.page(published)
+    assert (list(page.records), page.last) == (["record"], True)
+    assert client.places() == [None, published]
+    kinds = [asked["ShardIteratorType"] for call, asked in client.asked if call == "get_shard_iterator"]
+    assert kinds == ["TRIM_HORIZON", "AFTER_SEQUENCE_NUMBER" if published else "TRIM_HORIZON"]
+
+
+@pytest.mark.parametrize("code", ["TrimmedDataAccessException", "ResourceNotFoundException", "ValidationException"])
+@pytest.mark.parametrize("call", ["get_shard_iterator", "get_records"])
+def test_what_is_lost_is_a_gap(code, call):
+    """Asking again changes nothing, and starting elsewhere would skip records in silence."""
+    client = Answers(**({"get_shard_iterator": [{"ShardIterator": "first"}]} | {call: [error(code)]}))
+    with pytest.raises(GapError, match="shard-7"):
+        ShardReader(client, "arn", "shard-7").page("000000000000000000007")
+
+
+@pytest.mark.parametrize(
+    "failure", [error("ProvisionedThroughputExceededException"), EndpointConnectionError(endpoint_url="http://x")]
+)
+def test_what_passes_is_no_gap(failure):
+    """Throttled, or away: the same call will do later."""
+    client = Answers(get_shard_iterator=[failure])
+    with pytest.raises(StreamAwayError, match="shard-7"):
+        ShardReader(client, "arn", "shard-7").page(None)
+
+
+def put(dynamodb, table, *ids):
+    for name in ids:
+        dynamodb.put_item(TableName=table, Item={"followee_id": {"S": name}})
+
+
+def ids(page):
+    return [record["dynamodb"]["Keys"]["followee_id"]["S"] for record in page.records]
+
+
+@pytest.mark.stack
+class TestOnDynamoDB:
+    def test_a_closed_shards_last_page_has_records_and_no_next_one(self, dynamodb, streams, followers):
+        """DynamoDB Local closes a shard when its stream is switched off."""
+        arn = streams.arn(followers)
+        put(dynamodb, followers, "a", "b")
+        [shard] = streams.shards(arn)
+        reader = streams.open(arn, shard.shard_id)
+        page = eventually(lambda: (page := reader.page(None)).records and page)
+        assert (ids(page), page.last) == (["a", "b"], False)
+        put(dynamodb, followers, "c")
+        dynamodb.update_table(TableName=followers, StreamSpecification={"StreamEnabled": False})
+        page = reader.page(page.records[-1]["dynamodb"]["SequenceNumber"])
+        assert (ids(page), page.last) == (["c"], True)
+
+    def test_a_new_reader_begins_behind_what_was_published(self, dynamodb, streams, followers):
+        """The record at the checkpoint itself is not read again."""
+        arn = streams.arn(followers)
+        put(dynamodb, followers, "a", "b", "c")
+        [shard] = streams.shards(arn)
+        page = streams.open(arn, shard.shard_id).page(None)
+        published = page.records[0]["dynamodb"]["SequenceNumber"]
+        assert ids(streams.open(arn, shard.shard_id).page(published)) == ["b", "c"]
+
+    def test_a_shard_that_was_empty_is_not_trimmed(self, dynamodb, streams, followers, other):
+        """Local says so of an iterator from before a shard's first record, once another table has been written to."""
+        arn = streams.arn(followers)
+        [shard] = streams.shards(arn)
+        reader = streams.open(arn, shard.shard_id)
+        assert ids(reader.page(None)) == []
+        put(dynamodb, other, "x")
+        put(dynamodb, followers, "a")
+        assert ids(reader.page(None)) == ["a"]
+
+    @pytest.mark.parametrize("published", [None, "000000000000000000007"])
+    def test_a_shard_that_is_gone_is_a_gap(self, streams, followers, published):
+        """Whatever its checkpoint was."""
+        with pytest.raises(GapError, match="shardId-00000001000000000000-00000000"):
+            streams.open(streams.arn(followers), "shardId-00000001000000000000-00000000").page(published)
+
+    def test_a_place_that_is_none_is_a_gap(self, streams, followers):
+        """A checkpoint that somebody wrote by hand."""
+        arn = streams.arn(followers)
+        [shard] = streams.shards(arn)
+        with pytest.raises(GapError, match=shard.shard_id):
+            streams.open(arn, shard.shard_id).page("seven")
+
+    def test_a_table_that_is_not_there_is_waited_for(self, streams):
+        """With its name, so that the log says what to create."""
+        with pytest.raises(StreamAwayError, match="table bridge-nowhere"):
+            streams.arn("bridge-nowhere")
+
+    def test_a_stream_that_shows_too_little_is_refused(self, dynamodb, streams, followers):
+        """Keys alone make no event."""
+        dynamodb.update_table(TableName=followers, StreamSpecification={"StreamEnabled": False})
+        with pytest.raises(StreamAwayError, match="NEW_AND_OLD_IMAGES"):
+            streams.arn(followers)

@@ -1,0 +1,161 @@
+"""One shard: what is acknowledged is checkpointed, what is not is repeated, and nothing is skipped."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from cdc_bridge.envelope import Place
+from cdc_bridge.lineage import State
+from cdc_bridge.publisher import PublishError
+from cdc_bridge.stream import FULL_PAGE, GapError, StreamAwayError
+from cdc_bridge.tail import IDLE_SECONDS, Tail, pause_after
+from contracts import TOPICS
+from contracts.examples import codec
+
+from .eventually import eventually
+from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
+from .records import edge, record
+
+CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
+PLACE = Place("followers", "arn:followers", "shard")
+ALL = [f"event-{n}" for n in range(1, 6)]
+
+
+@pytest.fixture
+def shard():
+    """A closed shard of five records: three pages, the last with a record and nothing after it."""
+    records = [record(None, edge(follower=f"f{n}"), sequence=n) for n in range(1, 6)]
+    return MemoryShard("shard", records=records, closed=True)
+
+
+@pytest.fixture
+def world(shard):
+    """Everything a tail needs, in memory."""
+    world = SimpleNamespace(streams=MemoryStreams(shard), leases=MemoryLeases(), kafka=MemoryKafka(), now=1_000)
+
+    def tail():
+        lease = world.leases.take(PLACE.stream_arn, "shard", "me", world.now)
+        return Tail(
+            PLACE,
+            lease,
+            CODECS,
+            world.leases,
+            lambda: world.streams.open(PLACE.stream_arn, "shard"),
+            world.kafka.publisher,
+            lambda: world.now,
+        )
+
+    def row():
+        return world.leases.rows(PLACE.stream_arn)["shard"]
+
+    world.tail, world.row = tail, row
+    return world
+
+
+def refuse(_messages, _given_up):
+    raise PublishError("refused")
+
+
+def test_the_last_page_of_a_closed_shard_is_published_before_the_shard_is_finished(world):
+    """Its records come with no next iterator: whoever looks at that first loses them."""
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+    assert (world.row().state, world.row().owner) == (State.ENDED, None)
+
+
+def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
+    """The checkpoint stays where Kafka's acknowledgement was."""
+    positions = []
+    world.kafka.instead = [lambda *_: None, refuse, lambda *_: positions.append(world.row().position)]
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+    assert positions == ["000000000000000000002"]
+
+
+@pytest.mark.parametrize("error", [StreamAwayError("away"), RuntimeError("a bug")])
+def test_an_error_in_reading_costs_nothing(world, error, caplog):
+    """Whatever it was, it is logged once and the checkpoint is where to go on."""
+    world.streams.failures = [error, error]
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+    assert [entry.message for entry in caplog.records].count("shard waits") == 1
+
+
+def test_a_new_tail_goes_on_behind_the_checkpoint(world):
+    """A crash repeats at most the page that it was on."""
+    crashed = world.tail()
+    world.kafka.instead = [lambda *_: None, lambda *_: crashed.stop() or refuse(None, None)]
+    crashed.run()
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+
+
+def test_a_dead_letter_takes_its_place_and_holds_up_nobody(world, shard):
+    """The page goes on behind it."""
+    del shard.records[2]["dynamodb"]["NewImage"]["followed_at"]
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+    assert [message.topic for message in world.kafka.log].index("FollowChanged.dlq") == 2
+    assert world.row().state is State.ENDED
+
+
+def test_a_gap_ends_the_reading_and_is_told(world, caplog):
+    """No record after it is published, and the shard is not finished, so its children wait."""
+    world.streams.failures = [GapError("trimmed")]
+    tail = world.tail()
+    tail.run()
+    assert tail.gap == "trimmed"
+    assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.OPENED, None)
+    assert any(entry.levelname == "ERROR" and entry.shard_id == "shard" for entry in caplog.records)
+
+
+def test_a_lease_that_ran_out_produces_nothing(world):
+    """A process that slept must not produce what somebody else has long published."""
+    tail = world.tail()
+    world.now += LEASE_MS
+    tail.run()
+    assert (world.kafka.log, world.row().position) == ([], None)
+
+
+def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world):
+    """The page may be on Kafka twice, but the new owner's checkpoint stands and nothing more is produced."""
+    tail = world.tail()
+    world.kafka.instead = [
+        lambda *_: world.leases.take(PLACE.stream_arn, "shard", "other", world.now + LEASE_MS),
+    ]
+    tail.run()
+    assert world.kafka.event_ids() == ALL[:2]
+    assert (world.row().owner, world.row().position) == ("other", None)
+
+
+def test_stop_finishes_the_page_and_gives_the_lease_back(world, shard):
+    """The next owner repeats nothing."""
+    shard.closed = False
+    tail = world.tail()
+    thread = threading.Thread(target=tail.run)
+    thread.start()
+    eventually(lambda: world.kafka.event_ids() == ALL)
+    tail.stop()
+    thread.join()
+    assert (world.row().owner, world.row().position) == (None, "000000000000000000005")
+
+
+def test_giving_up_leaves_a_page_that_kafka_does_not_take(world):
+    """SIGTERM while Kafka is away: the lease goes back, the page is for the next owner."""
+    tail = world.tail()
+    world.kafka.instead = [lambda *_: tail.give_up()]
+    tail.run()
+    assert (world.kafka.log, world.row().owner, world.row().position) == ([], None, None)
+
+
+def test_the_pace():
+    """A full page is followed at once, some records after 200 ms, and silence never waits longer than 500 ms."""
+    assert pause_after(FULL_PAGE, 0.5) == 0
+    assert pause_after(1, 0.5) == IDLE_SECONDS[0] == 0.2
+    pauses = [0.0]
+    for _ in range(5):
+        pauses.append(pause_after(0, pauses[-1]))
+    assert pauses[1] == 0.2
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == IDLE_SECONDS[1] == 0.5
