@@ -16,6 +16,15 @@ def test_the_contracts_hold():
     assert [line.split(":")[0] for line in lines] == sorted(TOPICS)
 
 
+def test_versions_that_break_each_other_are_refused(schema, with_versions, tmp_path):
+    """The offline judge is asked about every topic."""
+    (tmp_path / "avro").mkdir()
+    (tmp_path / "examples").mkdir()
+    broken = with_versions(schema, schema | {"fields": schema["fields"][1:]})
+    with pytest.raises(ContractError, match="event_id is not written"):
+        check({"FollowChanged": broken}, tmp_path, print)
+
+
 @pytest.mark.parametrize("left_over", ["avro/follow_changed.v2.avsc", "examples/follow_changed.v2.json"])
 def test_a_file_that_no_topic_names_is_refused(tmp_path, left_over):
     """A version that somebody forgot to release, or to delete."""

@@ -177,6 +177,7 @@ def test_an_unknown_id_is_told_apart_since_a_registry_may_lag():
         '{"fields": []}',
         '{"type": "string", "fields": []}',
         '{"type": "record", "name": "A", "fields": [{"name": "a", "type": "b"}]}',
+        '{"type": "record", "name": "A", "fields": [{"name": "a", "type": {"type": "fixed", "name": "A", "size": 1}}]}',
         TOPICS["TweetCreated"].latest.schema,
     ],
 )
@@ -184,6 +185,13 @@ def test_an_id_of_something_else_is_refused(fetched):
     """Another topic's schema, or none at all, does not make an event of the bytes."""
     with pytest.raises(ContractError, match="FollowChanged: schema id 9 is of"):
         Codec(FOLLOWS, {1: 1}, lambda _: fetched).decode(b"\0\0\0\0\x09...")
+
+
+def test_a_schema_that_cannot_become_the_latest_is_refused(schema):
+    """Somebody registered it elsewhere, with the compatibility off."""
+    other = schema | {"fields": [schema["fields"][0] | {"type": "boolean"}]}
+    with pytest.raises(ContractError, match="FollowChanged cannot be read: SchemaResolutionError"):
+        Codec(FOLLOWS, {1: 1}, lambda _: json.dumps(other)).decode(b"\0\0\0\0\x09\0")
 
 
 def test_an_older_version_is_decoded_to_the_latest(schema, with_versions):

@@ -76,7 +76,7 @@ class Codec:
             record: Any = schemaless_reader(body, writer, self._schema)
             digits = record.pop("sequence_number")
             sequence = int(digits)
-        except (EOFError, LookupError, ValueError, OverflowError, SchemaResolutionError) as error:
+        except (EOFError, LookupError, ValueError, SchemaResolutionError) as error:
             raise ContractError(f"{self._name} cannot be read: {type(error).__name__}: {error}") from error
         if surplus := body.read():
             raise ContractError(f"{self._name}: {len(surplus)} bytes too many")
