@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from importlib.resources import files
 
 from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from contracts import TweetCreated
 from fanout_worker import layout
@@ -17,7 +19,7 @@ _INSERT = files("fanout_worker").joinpath("insert.lua").read_text("utf-8")
 class Timelines:
     """Home timelines, authors' recent tweets, and bodies."""
 
-    def __init__(self, redis: "Redis") -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._insert = redis.register_script(_INSERT)
 
@@ -54,9 +56,10 @@ class Timelines:
             self._redis.set(layout.body(tweet_id), "", ex=layout.TOMBSTONE_SECONDS)
 
 
-def connect(url: str) -> "Redis":
+def connect(url: str) -> Redis:
     """Build a client that gives up within seconds: whoever calls tries again."""
-    return Redis.from_url(url, decode_responses=True, socket_connect_timeout=2, socket_timeout=4)
+    once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
+    return Redis.from_url(url, decode_responses=True, socket_connect_timeout=2, socket_timeout=4, retry=once_more)
 
 
 def body(tweet: TweetCreated) -> str:

@@ -1,0 +1,1 @@
+"""Home timelines: what the caller and those they follow said, newest first."""

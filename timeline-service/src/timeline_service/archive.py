@@ -1,0 +1,117 @@
+"""Follows and tweets in DynamoDB: all of them, for what the cache does not hold."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from timeline_service.timeline import StoreAwayError, Tweet
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+QUERIES = 16  # at once, over all requests
+BATCH = 100  # keys that one BatchGetItem takes
+_PASSING = {
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ResourceNotFoundException",  # the tables are still to be made
+    "ThrottlingException",
+}
+
+
+def client() -> "DynamoDBClient":
+    """Build a client that gives up within seconds, so that a request never hangs on its store."""
+    retries: Any = {"mode": "standard", "total_max_attempts": 3}
+    return boto3.client(
+        "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
+    )
+
+
+class DynamoArchive:
+    """The Archive on the tables followers and tweets."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+        self._dynamodb = dynamodb
+        self._followers = f"{table_prefix}followers"
+        self._tweets = f"{table_prefix}tweets"
+        self._threads = ThreadPoolExecutor(QUERIES, thread_name_prefix="archive")
+
+    def check(self) -> None:
+        """Raise StoreAwayError unless both tables answer."""
+        self.followees("-")
+        self.tweets(["0"])
+
+    def followees(self, user_id: str) -> frozenset[str]:
+        """Return whom the user follows."""
+        with _away():
+            pages = self._dynamodb.get_paginator("query").paginate(
+                TableName=self._followers,
+                IndexName="by_follower",
+                KeyConditionExpression="follower_id = :user",
+                ExpressionAttributeValues={":user": {"S": user_id}},
+            )
+            return frozenset(item["followee_id"]["S"] for page in pages for item in page["Items"])
+
+    def latest(self, author_ids: Iterable[str], below: str, count: int) -> list[list[Tweet]]:
+        """Return for each author the newest undeleted tweets below an id."""
+        with _away():
+            return list(self._threads.map(partial(self._by_author, below=below, count=count), author_ids))
+
+    def tweets(self, tweet_ids: list[str]) -> dict[str, Tweet]:
+        """Return those of the tweets that are not deleted, strongly consistent."""
+        found: dict[str, Tweet] = {}
+        wanted: list[Any] = [{"tweet_id": {"S": tweet_id}} for tweet_id in tweet_ids]
+        with _away():
+            while wanted:
+                request: Any = {self._tweets: {"Keys": wanted[:BATCH], "ConsistentRead": True}}
+                answer = self._dynamodb.batch_get_item(RequestItems=request)
+                items = answer["Responses"].get(self._tweets, [])
+                found |= {item["tweet_id"]["S"]: _tweet(item) for item in items if "deleted_at" not in item}
+                wanted = [*answer["UnprocessedKeys"].get(self._tweets, {"Keys": []})["Keys"], *wanted[BATCH:]]
+        return found
+
+    def _by_author(self, author_id: str, below: str, count: int) -> list[Tweet]:
+        tweets: list[Tweet] = []
+        query: dict[str, Any] = {}
+        while len(tweets) < count:
+            answer = self._dynamodb.query(
+                TableName=self._tweets,
+                IndexName="by_author",
+                KeyConditionExpression="author_id = :author AND tweet_id < :below",
+                FilterExpression="attribute_not_exists(deleted_at)",
+                ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
+                ScanIndexForward=False,
+                Limit=count,
+                **query,
+            )
+            tweets += [_tweet(item) for item in answer["Items"]]
+            if "LastEvaluatedKey" not in answer:
+                break
+            query = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        return tweets[:count]
+
+
+def _tweet(item: Any) -> Tweet:
+    return Tweet(item["tweet_id"]["S"], item["author_id"]["S"], item["text"]["S"], int(item["created_at"]["N"]))
+
+
+@contextmanager
+def _away() -> Iterator[None]:
+    """Name what is worth another try; anything else is our own mistake and goes up as it is."""
+    try:
+        yield
+    except BotoCoreError as error:
+        raise StoreAwayError(f"DynamoDB did not answer: {error}") from error
+    except ClientError as error:
+        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+        code = error.response["Error"]["Code"]
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _PASSING:
+            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
+        raise

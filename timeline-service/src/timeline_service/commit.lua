@@ -1,0 +1,26 @@
+-- Put a rebuilt timeline in place of its mark. KEYS: timeline, following.
+-- ARGV: token, seconds, how many ids, the ids with the floor last where it is "0", then whom the user follows.
+-- 0 and nothing done if the mark is gone: a follow changed, or the builder took too long.
+if redis.call('LINDEX', KEYS[1], -1) ~= '!' .. ARGV[1] then return 0 end
+
+local arrived, merged, a = redis.call('LRANGE', KEYS[1], 0, -2), {}, 1
+local last = 3 + tonumber(ARGV[3])
+for b = 4, last do -- both descend; ids are 19 digits, so they compare as strings, and '0' is below them
+  while arrived[a] and arrived[a] > ARGV[b] do
+    merged[#merged + 1], a = arrived[a], a + 1
+  end
+  if arrived[a] == ARGV[b] then a = a + 1 end
+  merged[#merged + 1] = ARGV[b]
+end -- what arrived below the last element is served by the database
+
+local function all(command, key, items, from)
+  for i = from, #items, 1000 do
+    redis.call(command, key, unpack(items, i, math.min(i + 999, #items)))
+  end
+end
+redis.call('DEL', KEYS[1], KEYS[2])
+all('RPUSH', KEYS[1], merged, 1)
+all('SADD', KEYS[2], ARGV, last + 1)
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('EXPIRE', KEYS[2], ARGV[2])
+return 1

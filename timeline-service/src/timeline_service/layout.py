@@ -1,0 +1,31 @@
+"""What is where in Redis, for how long: what this service and fanout-worker agree on. Pure.
+
+Rule: a home timeline is a list of tweet ids, strictly descending, and complete from its head down to its last element.
+A last element "0" means down to the beginning of time; one that begins with "!" marks a rebuild in progress. An absent
+key is cold: nobody writes to it but the reader who rebuilds it.
+"""
+
+TIMELINE_SECONDS = 7 * 86_400  # since the last read
+REBUILD_SECONDS = 10  # a builder that died is forgotten after this long
+BODY_SECONDS = 7 * 86_400
+TOMBSTONE_SECONDS = 8 * 86_400
+
+
+def home_timeline(user_id: str) -> str:
+    """Name the list of a user's home timeline."""
+    return f"home_timeline:{{{user_id}}}"
+
+
+def following(user_id: str) -> str:
+    """Name the set of whom the user follows, themselves included."""
+    return f"following:{{{user_id}}}"
+
+
+def recent(author_id: str) -> str:
+    """Name the sorted set of an author's latest tweets."""
+    return f"recent:{{{author_id}}}"
+
+
+def body(tweet_id: str) -> str:
+    """Name the JSON of a tweet; an empty text is a tombstone."""
+    return f"tweet:{{{tweet_id}}}"

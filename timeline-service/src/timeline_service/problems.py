@@ -1,0 +1,51 @@
+"""Every error a client sees, as RFC 9457 problem details."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import BadRequest, HTTPException
+
+
+def problem(status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """Answer with a problem; the request id lets whoever reads it find it in the logs."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "request_id": g.get("request_id"),
+        **more,
+    }
+    return Response(json.dumps(body), status, headers, content_type="application/problem+json")
+
+
+def install(app: Flask, statuses: Mapping[type[Exception], tuple[int, Mapping[str, str]]]) -> None:
+    """Turn these exceptions, and Flask's own, into problems; what nobody foresaw is logged, and a bare 500."""
+
+    def named(error: Exception) -> Response:
+        status, headers = next(statuses[cls] for cls in type(error).__mro__ if cls in statuses)
+        return problem(status, str(error), headers=headers)
+
+    def http(error: HTTPException) -> Response:
+        keep = {name: value for name, value in error.get_headers() if name in ("Allow", "Retry-After")}
+        return problem(error.code or 500, error.description or "", headers=keep)
+
+    def unforeseen(error: Exception) -> Response:
+        app.logger.error("unforeseen error", exc_info=error)
+        return problem(500, "this is our mistake; the request_id helps us find it")
+
+    for cls in statuses:
+        app.register_error_handler(cls, named)
+    app.register_error_handler(HTTPException, http)
+    app.register_error_handler(Exception, unforeseen)
+
+
+def read_limit(default: int, most: int) -> int:
+    """Read the query's limit."""
+    text = request.args.get("limit", str(default))
+    if not text.isdecimal() or not 1 <= int(text) <= most:
+        raise BadRequest(f"limit must be a whole number from 1 to {most}, not {text!r}")
+    return int(text)

@@ -1,0 +1,100 @@
+"""What a client sees."""
+
+import pytest
+
+from timeline_service.app import create_app
+from timeline_service.timeline import StoreAwayError
+
+from .conftest import OTHER_KEY, SETTINGS, FixedKeys, bearer, tweet
+from .memory import MemoryArchive, MemoryCache
+
+
+@pytest.fixture
+def said(archive):
+    tweets = [tweet(n, author) for n, author in enumerate(["alice", "bob", "bob", "carol"])]
+    archive.said = {one.tweet_id: one for one in tweets}
+    archive.follows = {("alice", "bob")}
+    return tweets
+
+
+def test_a_timeline_links_to_its_next_page(http, said):
+    """Newest first, with author and time; next_cursor and Link lead to the same page."""
+    first = http.get("/v1/timeline?limit=2", headers=bearer("alice"))
+    assert [one["text"] for one in first.json["tweets"]] == ["tweet 2", "tweet 1"]
+    assert first.json["tweets"][0] == {
+        "tweet_id": said[2].tweet_id,
+        "author_id": "bob",
+        "text": "tweet 2",
+        "created_at": said[2].created_at,
+    }
+    link = first.headers["Link"]
+    second = http.get(link[1 : link.index(">")], headers=bearer("alice"))
+    assert [one["text"] for one in second.json["tweets"]] == ["tweet 0"]
+    assert second.json["next_cursor"] is None
+    assert "Link" not in second.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "named"),
+    [
+        ("/v1/timeline?limit=0", 400, "limit"),
+        ("/v1/timeline?limit=201", 400, "limit"),
+        ("/v1/timeline?cursor=x", 400, "cursor"),
+        ("/v1/nothing", 404, ""),
+    ],
+)
+def test_what_cannot_be_done_is_a_problem(http, path, status, named):
+    """Every error has the same shape, Flask's own included."""
+    response = http.get(path, headers=bearer("alice"))
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    assert named in response.json["detail"]
+
+
+@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), bearer("alice", key=OTHER_KEY), bearer("a{b")])
+def test_a_wrong_or_missing_token_is_401(http, headers):
+    """A timeline is for its owner only."""
+    assert http.get("/v1/timeline", headers=headers).status_code == 401
+
+
+def test_a_database_that_is_away_is_503_and_not_ready():
+    """The process stays alive, says what it waits for, and invites another try."""
+
+    class Away(MemoryArchive):
+        def check(self):
+            raise StoreAwayError("DynamoDB did not answer: no route")
+
+        def followees(self, user_id):  # noqa: ARG002
+            raise StoreAwayError("DynamoDB did not answer: no route")
+
+    http = create_app(SETTINGS, cache=MemoryCache(), archive=Away(), keys=FixedKeys()).test_client()
+    response = http.get("/v1/timeline", headers=bearer("alice"))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert http.get("/healthz").status_code == 200
+    assert http.get("/readyz").status_code == 503
+
+
+def test_a_cache_is_awaited_at_the_start_and_done_without_later(cache, archive, said):
+    """Once it was there, the service is ready without it, and serves from the database."""
+    cache.away = True
+    http = create_app(SETTINGS, cache=cache, archive=archive, keys=FixedKeys()).test_client()
+    assert "redis" in http.get("/readyz").json["waiting_for"][0]
+    cache.away = False
+    assert http.get("/readyz").status_code == 200
+    cache.away = True
+    assert http.get("/readyz").status_code == 200
+    assert len(http.get("/v1/timeline", headers=bearer("alice")).json["tweets"]) == len(said) - 1
+    assert 'timeline_pages_total{source="database"}' in http.get("/metrics").text
+
+
+def test_openapi_tells_every_route_and_no_other(http):
+    """The description is data, so it is held to the routes."""
+    described = http.get("/openapi.json").json
+    told = {(path, method.upper()) for path, operations in described["paths"].items() for method in operations}
+    served = {
+        (rule.rule, method)
+        for rule in http.application.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if rule.rule.startswith("/v1")
+    }
+    assert told == served

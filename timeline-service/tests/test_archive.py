@@ -1,0 +1,82 @@
+"""The tables themselves."""
+
+import os
+import random
+
+import pytest
+
+from timeline_service.archive import BATCH, DynamoArchive, client
+from timeline_service.timeline import TOP, StoreAwayError
+
+from .conftest import tweet
+
+
+@pytest.mark.stack
+class TestOnDynamoDB:
+    """On the stack's tables, under ids of this test's own."""
+
+    prefix = os.environ.get("TABLE_PREFIX", "")
+
+    @pytest.fixture
+    def dynamodb(self):
+        return client()
+
+    @pytest.fixture
+    def archive(self, dynamodb):
+        return DynamoArchive(dynamodb, self.prefix)
+
+    @pytest.fixture
+    def say(self, dynamodb):
+        start = random.randrange(7 * 10**18)
+
+        def write(n, author, **more):
+            said = tweet(start + n, author)
+            item = {
+                "tweet_id": {"S": said.tweet_id},
+                "author_id": {"S": author},
+                "text": {"S": said.text},
+                "created_at": {"N": str(said.created_at)},
+                **more,
+            }
+            dynamodb.put_item(TableName=f"{self.prefix}tweets", Item=item)
+            return said
+
+        return write
+
+    def test_followees_are_all_there(self, archive, dynamodb, somebody):
+        """Everyone the user follows, nobody else."""
+        user, followees = somebody(), {somebody() for _ in range(3)}
+        for followee in followees:
+            item = {"followee_id": {"S": followee}, "follower_id": {"S": user}, "followed_at": {"N": "1"}}
+            dynamodb.put_item(TableName=f"{self.prefix}followers", Item=item)
+        assert archive.followees(user) == followees
+        assert archive.followees(somebody()) == frozenset()
+
+    def test_the_latest_of_each_author_without_the_deleted(self, archive, say, somebody):
+        """As many as asked for, below the cursor, whatever was deleted in between."""
+        one, two = somebody(), somebody()
+        said = [say(n, one, **({"deleted_at": {"N": "1"}} if n in (3, 4, 5) else {})) for n in range(8)]
+        other = say(8, two)
+        assert archive.latest([one, two], TOP, 3) == [[said[7], said[6], said[2]], [other]]
+        assert archive.latest([one], said[6].tweet_id, 9) == [[said[2], said[1], said[0]]]
+
+    def test_bodies_come_in_any_number_without_the_deleted(self, archive, say, somebody):
+        """More than one batch; what is deleted or was never there is left out."""
+        author = somebody()
+        said = [say(n, author) for n in range(BATCH + 5)]
+        gone = say(BATCH + 5, author, deleted_at={"N": "1"})
+        asked = [*(one.tweet_id for one in said), gone.tweet_id, "1"]
+        assert archive.tweets(asked) == {one.tweet_id: one for one in said}
+
+
+def test_a_store_that_is_away_is_named(monkeypatch):
+    """No answer within seconds is an error that invites another try."""
+    for name, value in {
+        "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9",
+        "AWS_DEFAULT_REGION": "eu-central-1",
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
+        DynamoArchive(client(), "").check()
