@@ -16,8 +16,8 @@ from typing import NoReturn
 from environment import Stack, StackError, configured, elsewhere, forget
 from issuer import publish_keys, token
 from ready import port_of, waiting_for
-from startup import EVERYTHING, TAIL_LINES, log_of, say, up
-from supervision import Process, Supervisor
+from startup import TAIL_LINES, log_of, say, up
+from supervision import EVERYTHING, Process, Supervisor
 
 Act = Callable[[Stack, argparse.Namespace], int | None]
 LAST_WORDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)

@@ -11,12 +11,8 @@ from pathlib import Path
 from environment import REPO, Stack, StackError, recalled, remember, taken
 from issuer import publish_keys
 from ready import port_of, waiting_for
-from supervision import Supervisor
+from supervision import STAGES, STORES, Supervisor
 
-STORES = ("kafka", "dynamodb", "redis", "registry")
-SERVICES = ("follow-service", "tweet-service", "timeline-service", "cdc-bridge", "count-aggregator", "fanout-worker")
-STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), SERVICES)
-EVERYTHING = (*STORES, "gateway", *SERVICES)
 READY_DEADLINE_S = 120
 MOST_STARTS = 5
 REPORT_EVERY_S = 3

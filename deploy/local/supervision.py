@@ -1,4 +1,4 @@
-"""The stack's supervisord: started, asked and stopped. Which processes there are stands in supervisord.conf."""
+"""The stack's supervisord: started, asked and stopped. How each process is run stands in supervisord.conf."""
 
 import contextlib
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import xmlrpc.client
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,10 @@ from typing import Any
 from environment import Stack, StackError
 from supervisor.xmlrpc import SupervisorTransport
 
+STORES = ("kafka", "dynamodb", "redis", "registry")
+SERVICES = ("follow-service", "tweet-service", "timeline-service", "cdc-bridge", "count-aggregator", "fanout-worker")
+STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), SERVICES)
+EVERYTHING = (*STORES, "gateway", *SERVICES)
 START_DEADLINE_S = 15
 STOP_DEADLINE_S = 60
 LONGEST_SOCKET_PATH = 95  # the kernel allows 107 bytes, and supervisord appends its pid for a moment
@@ -75,11 +80,13 @@ class Supervisor:
         self._call().startProcess(process, False)
 
     def shut_down(self) -> bool:
-        """Stop every process and supervisord itself; False when it did not run."""
+        """Stop services before the stores that they write to, then supervisord; False when it did not run."""
         if not self.running():
             return False
         pid = int((self._stack.directory / "supervisord.pid").read_text())
         with contextlib.suppress(OSError, xmlrpc.client.Error):  # it may be on its way out already
+            for stage in reversed(STAGES):
+                self._stop(stage)
             self._call().shutdown()
         deadline = time.monotonic() + STOP_DEADLINE_S
         while _alive(pid):
@@ -87,6 +94,16 @@ class Supervisor:
                 os.kill(pid, signal.SIGKILL)  # its processes die with it
             time.sleep(0.05)
         return True
+
+    def _stop(self, names: Collection[str]) -> None:
+        """Stop these at once; supervisord kills those that take too long."""
+        for name in self._up(names):
+            self._call().stopProcess(name, False)
+        while self._up(names):
+            time.sleep(0.05)
+
+    def _up(self, names: Collection[str]) -> list[str]:
+        return [process.name for process in self.processes().values() if process.pid and process.name in names]
 
     def _call(self) -> Any:
         transport = SupervisorTransport(None, None, f"unix://{self._socket}")
