@@ -38,13 +38,15 @@ def reset(stack: Stack) -> None:
 def status(stack: Stack) -> int:
     """Print one line for each process; 1 unless all are ready."""
     known = Supervisor(stack).processes()
+    lines = []
     healthy = True
     for name in EVERYTHING:
         process = known.get(name, Process(name, 0, "stopped"))
         reason = waiting_for(name, stack) if process.pid else process.state
         healthy = healthy and not reason
         state = f"not ready: {reason}" if reason and process.pid else reason or "ready"
-        say(f"{name:18}{process.pid or '-':>8}  {state:9}  {stack.address(port_of(name))}")
+        lines.append(f"{name:18}{process.pid or '-':>8}  {state:9}  {stack.address(port_of(name))}")
+    say("\n".join(lines))
     return 0 if healthy else 1
 
 
