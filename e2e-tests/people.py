@@ -1,0 +1,137 @@
+"""The system as people use it: verbs over HTTP through the gateway, and nothing else."""
+
+import json
+import os
+import time
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jwt
+import urllib3
+
+_http = urllib3.PoolManager(maxsize=64, timeout=10, retries=False)
+
+
+class RefusedError(Exception):
+    """The gateway or a service answered with a problem."""
+
+    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+        super().__init__(f"{status}: {problem.get('detail', problem)}")
+        self.status = status
+        self.problem = problem
+
+
+class Person:
+    """Somebody with a token, under an id that nobody had before."""
+
+    def __init__(self, name: str = "somebody") -> None:
+        self.name = name
+        self.user_id = f"{name.lower().replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
+        self.headers = {"Authorization": f"Bearer {_token(self.user_id)}"}
+
+    def join(self) -> "Person":
+        """Create the profile."""
+        self.ask("PUT", "/v1/users/me", json={"display_name": self.name})
+        return self
+
+    def follow(self, other: "Person") -> None:
+        """Begin to follow somebody."""
+        self.ask("POST", f"/v1/users/{other.user_id}/follow")
+
+    def unfollow(self, other: "Person") -> None:
+        """Cease to follow somebody."""
+        self.ask("DELETE", f"/v1/users/{other.user_id}/follow")
+
+    def tweet(self, text: str) -> str:
+        """Say something; return the tweet's id."""
+        tweet_id: str = self.ask("POST", "/v1/tweets", json={"text": text})["tweet_id"]
+        return tweet_id
+
+    def delete(self, tweet_id: str) -> None:
+        """Take it back."""
+        self.ask("DELETE", f"/v1/tweets/{tweet_id}")
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many follow this person, and how many they follow."""
+        profile = self.ask("GET", f"/v1/users/{self.user_id}")
+        return profile["followers_count"], profile["following_count"]
+
+    def timeline(self, limit: int = 20) -> list[str]:
+        """Return the texts at the top of the home timeline."""
+        return [tweet["text"] for tweet in self.ask("GET", f"/v1/timeline?limit={limit}")["tweets"]]
+
+    def whole_timeline(self) -> list[str]:
+        """Page from the top to the end; return the ids."""
+        return [tweet["tweet_id"] for tweet in self._pages("/v1/timeline", "tweets")]
+
+    def edges(self, kind: str) -> set[str]:
+        """Return the followers, or the following, as the table has them."""
+        return {edge["user_id"] for edge in self._pages(f"/v1/users/{self.user_id}/{kind}", "users")}
+
+    def ask(self, method: str, path: str, **more: Any) -> Any:
+        """Send one request as this person; a problem raises RefusedError."""
+        response = _http.request(method, gateway() + path, headers={**self.headers, **more.pop("headers", {})}, **more)
+        if response.status >= 400:  # noqa: PLR2004
+            raise RefusedError(response.status, _problem(response.data))
+        return json.loads(response.data) if response.data else None
+
+    def insist(self, method: str, path: str, **more: Any) -> Any:
+        """Send a request that is safe to repeat until it is answered, whatever is down meanwhile."""
+        while True:
+            try:
+                return self.ask(method, path, **more)
+            except (urllib3.exceptions.HTTPError, RefusedError) as error:
+                if isinstance(error, RefusedError) and error.status < 500:  # noqa: PLR2004
+                    raise
+                time.sleep(0.1)
+
+    def _pages(self, path: str, of: str) -> list[dict[str, Any]]:
+        rows, cursor = [], ""
+        while cursor is not None:
+            page = self.insist("GET", f"{path}?limit=200{cursor and '&cursor=' + cursor}")
+            rows += page[of]
+            cursor = page["next_cursor"]
+        return rows
+
+
+def gateway() -> str:
+    """Return the gateway's address."""
+    return os.environ["GATEWAY_URL"]
+
+
+def get(path: str, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+    """Ask the gateway as nobody in particular; return the status and the JSON."""
+    response = _http.request("GET", gateway() + path, headers=headers or {})
+    return response.status, _problem(response.data)
+
+
+def send(method: str, path: str, **more: Any) -> urllib3.BaseHTTPResponse:
+    """Send anything at all, and return the answer as it is."""
+    return _http.request(method, gateway() + path, **more)
+
+
+def _problem(data: bytes) -> dict[str, Any]:
+    try:
+        problem: dict[str, Any] = json.loads(data)
+    except ValueError:
+        return {"detail": data.decode(errors="replace")}
+    return problem
+
+
+@cache
+def _issuer() -> tuple[str, str]:
+    directory = Path(os.environ["STACK_DIR"]) / "issuer"
+    return (directory / "key.pem").read_text(), json.loads((directory / "jwks.json").read_text())["keys"][0]["kid"]
+
+
+def _token(user_id: str) -> str:
+    key, kid = _issuer()
+    claims = {
+        "sub": user_id,
+        "iss": os.environ["JWT_ISSUER"],
+        "aud": os.environ["JWT_AUDIENCE"],
+        "exp": int(time.time()) + 86_400,
+    }
+    return jwt.encode(claims, key, "RS256", headers={"kid": kid})

@@ -1,0 +1,97 @@
+"""The stack's processes: stopped, started, killed and paused, as operators and accidents do."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from contracts import TOPICS
+from eventually import eventually
+from people import get
+
+SERVICES = ("follow-service", "tweet-service", "timeline-service", "cdc-bridge", "count-aggregator", "fanout-worker")
+STORES = ("kafka", "dynamodb", "redis", "registry")
+
+
+def control(*words: str) -> str:
+    """Tell the stack's supervisor something."""
+    supervisorctl = str(Path(sys.executable).with_name("supervisorctl"))
+    command = [supervisorctl, "-c", os.environ["STACK_SUPERVISOR_CONF"], *words]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120).stdout
+
+
+def pid(process: str) -> int:
+    """Return the process's pid; 0 while it does not run."""
+    answer = control("pid", process).strip()
+    return int(answer) if answer.isdecimal() else 0
+
+
+def kill(process: str) -> None:
+    """Kill -9; the supervisor starts it again."""
+    _signal(process, signal.SIGKILL)
+
+
+def terminate(process: str) -> None:
+    """Ask it to end; the supervisor starts it again."""
+    _signal(process, signal.SIGTERM)
+
+
+def pause(process: str) -> None:
+    """Stop it in the middle of whatever it does."""
+    _signal(process, signal.SIGSTOP)
+
+
+def resume(process: str) -> None:
+    """Let it go on."""
+    _signal(process, signal.SIGCONT)
+
+
+@contextmanager
+def stopped(*processes: str) -> Iterator[None]:
+    """Stop processes for as long as the context lasts, and have the services ready again after it."""
+    control("stop", *processes)
+    try:
+        yield
+    finally:
+        control("start", *processes)
+        all_ready()
+
+
+def waiting_for(service: str) -> list[str]:
+    """Return what a service says it waits for."""
+    status, answer = get(f"/{service}/readyz")
+    return [] if status == 200 else answer.get("waiting_for", [str(answer)])  # noqa: PLR2004
+
+
+def all_ready(within: float = 90.0) -> None:
+    """Wait until every service says that it is ready."""
+    eventually(lambda: {name: missing for name in SERVICES if (missing := waiting_for(name))}, {}, within, every=0.3)
+
+
+def caught_up(group: str) -> None:
+    """Wait until a group of workers has acknowledged all that is on the topics it reads."""
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    topics = [topic for topic in TOPICS.values() if group in topic.consumers]
+    places = [TopicPartition(topic.name, number) for topic in topics for number in range(topic.partitions)]
+
+    def behind() -> dict[str, int]:
+        ends = {
+            place: end.result() for place, end in admin.list_offsets(dict.fromkeys(places, OffsetSpec.latest())).items()
+        }
+        (answer,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)]).values()
+        done = {(place.topic, place.partition): max(place.offset, 0) for place in answer.result().topic_partitions}
+        lag = {f"{p.topic}/{p.partition}": end.offset - done[p.topic, p.partition] for p, end in ends.items()}
+        return {name: count for name, count in lag.items() if count}
+
+    eventually(behind, {}, within=60, every=0.2)
+
+
+def _signal(process: str, number: signal.Signals) -> None:
+    if target := pid(process):
+        os.kill(target, number)

@@ -1,0 +1,90 @@
+"""What holds for every service behind the gateway."""
+
+import json
+
+import pytest
+
+from people import Person, get, send
+from processes import SERVICES
+
+EDGES = {"follow-service": "/v1/users/nobody", "tweet-service": "/v1/tweets/1", "timeline-service": "/v1/timeline"}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_service_can_be_probed_and_scraped(service):
+    """Alive, ready, and measured in Prometheus' text format."""
+    assert get(f"/{service}/healthz")[0] == 200
+    assert get(f"/{service}/readyz") == (200, {"status": "ready", "waiting_for": []})
+    metrics = send("GET", f"/{service}/metrics")
+    assert metrics.headers["Content-Type"].startswith("text/plain")
+    assert b"process_resident_memory_bytes" in metrics.data
+
+
+@pytest.mark.parametrize("service", EDGES)
+def test_every_edge_service_describes_itself(service):
+    """OpenAPI 3.1, with the problem as one of its answers."""
+    status, described = get(f"/{service}/openapi.json")
+    assert status == 200
+    assert described["openapi"].startswith("3.1")
+    assert "Problem" in described["components"]["schemas"]
+
+
+@pytest.mark.parametrize("path", EDGES.values())
+@pytest.mark.parametrize("token", [None, "Bearer x.y.z", "Bearer "])
+def test_nobody_comes_in_without_a_good_token(path, token):
+    """401, with the challenge, as problem details."""
+    response = send("GET", path, headers={"Authorization": token} if token else {})
+    _is_problem(response, 401)
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "named"),
+    [
+        ("PUT", "/v1/users/me", {"display_name": "A", "colour": "red"}, 400, "colour"),
+        ("PUT", "/v1/users/me", {"display_name": ""}, 422, "display_name"),
+        ("POST", "/v1/users/nobody/follow", None, 404, "nobody"),
+        ("POST", "/v1/tweets", {"text": ""}, 422, "text"),
+        ("POST", "/v1/tweets", {"text": "x" * 281}, 422, "281"),
+        ("POST", "/v1/tweets", {"text": "hello", "colour": "red"}, 400, "colour"),
+        ("POST", "/v1/tweets", {"text": "x" * 70_000}, 413, "64 KiB"),
+        ("GET", "/v1/timeline?limit=1000", None, 400, "limit"),
+        ("GET", "/v1/timeline?cursor=made-up", None, 400, "cursor"),
+        ("GET", "/v1/nothing", None, 404, ""),
+        ("DELETE", "/v1/users/me", None, 405, ""),
+    ],
+)
+def test_bad_input_is_a_problem_that_names_it(method, path, body, status, named):
+    """Whoever refuses it, gateway or service, the shape is the same."""
+    response = send(method, path, headers=Person().headers, **({"json": body} if body else {}))
+    assert named in _is_problem(response, status)["detail"]
+
+
+def test_a_body_that_is_not_json_is_refused():
+    """By its type, or by its content."""
+    headers = Person().headers
+    _is_problem(send("POST", "/v1/tweets", headers=headers, body=b"text=hello"), 415)
+    _is_problem(send("POST", "/v1/tweets", headers=headers | {"Content-Type": "application/json"}, body=b"{"), 400)
+
+
+def test_nobody_follows_themselves():
+    """422, because the request is understood and still impossible."""
+    alice = Person("Alice").join()
+    _is_problem(send("POST", f"/v1/users/{alice.user_id}/follow", headers=alice.headers), 422)
+
+
+def test_a_request_id_goes_all_the_way():
+    """The client's own comes back, on a success and in a problem."""
+    headers = Person().headers | {"X-Request-ID": "e2e-1234"}
+    response = send("GET", "/v1/users/nobody", headers=headers)
+    assert response.headers["X-Request-ID"] == "e2e-1234"
+    assert _is_problem(response, 404)["request_id"] == "e2e-1234"
+
+
+def _is_problem(response, status):
+    assert response.status == status, response.data
+    assert response.headers["Content-Type"] == "application/problem+json"
+    problem = json.loads(response.data)
+    assert problem["status"] == status
+    assert problem["title"]
+    return problem
