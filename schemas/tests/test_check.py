@@ -1,11 +1,14 @@
 """`contracts check`: one line a topic, or the one thing that is wrong."""
 
+import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from contracts import TOPICS, ContractError
 from contracts.check import check, count_examples
+from contracts.examples import examples
 from contracts.topic import DATA
 
 
@@ -48,10 +51,28 @@ def test_a_class_that_lags_behind_its_schema_is_refused(schema, with_versions, n
         check({"FollowChanged": topic}, no_files, print)
 
 
-def test_a_version_without_examples_is_refused(monkeypatch, tmp_path):
+@pytest.fixture
+def with_examples(tmp_path):
+    """FollowChanged with other examples than its own."""
+
+    def build(examples):
+        path = tmp_path / "others.json"
+        path.write_text(json.dumps(examples))
+        topic = TOPICS["FollowChanged"]
+        return replace(topic, versions=(replace(topic.latest, examples_file=str(path)),))
+
+    return build
+
+
+def test_a_version_without_examples_is_refused(with_examples):
     """Its consumers would be tested with nothing."""
-    data = shutil.copytree(DATA, tmp_path / "data")
-    (data / "examples" / "follow_changed.v1.json").write_text("{}")
-    monkeypatch.setattr("contracts.examples.DATA", data)
     with pytest.raises(ContractError, match="FollowChanged: version 1 has no example"):
-        count_examples(TOPICS["FollowChanged"])
+        count_examples(with_examples({}))
+
+
+@pytest.mark.parametrize("wrong", [{"colour": "blue"}, {"follower_id": 5}])
+def test_an_example_that_is_not_of_its_schema_is_refused(with_examples, wrong):
+    """By its file and its name; a field too many is one, or a misspelt one would go unnoticed."""
+    record = next(examples(TOPICS["FollowChanged"])).record
+    with pytest.raises(ContractError, match=rf"others\.json: 'odd' is not of its schema: .*{next(iter(wrong))}"):
+        count_examples(with_examples({"odd": record | wrong}))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from fastavro import parse_schema, schemaless_writer
 
 from contracts.codec import Codec
-from contracts.errors import UnknownSchemaError
+from contracts.errors import ContractError, UnknownSchemaError
 from contracts.events import Event
 from contracts.topic import DATA, Topic
 
@@ -44,5 +44,8 @@ def examples(topic: Topic) -> Iterator[Example]:
         for name, record in records.items():
             body = BytesIO()
             body.write(b"\0" + version.number.to_bytes(4, "big"))
-            schemaless_writer(body, schema, record, strict=True)
+            try:
+                schemaless_writer(body, schema, record, strict=True)
+            except (TypeError, ValueError) as error:
+                raise ContractError(f"{version.examples_file}: {name!r} is not of its schema: {error}") from error
             yield Example(version.number, name, read.decode(body.getvalue()), record, body.getvalue())
