@@ -66,7 +66,9 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
     @app.task  # type: ignore[untyped-decorator]
     async def end_hard_when_stopping_hangs() -> None:
         await app.wait_until_stopped()
-        threading.Timer(LONGEST_STOP, os._exit, [EXIT_HUNG]).start()
+        last_resort = threading.Timer(LONGEST_STOP, os._exit, [EXIT_HUNG])
+        last_resort.daemon = True
+        last_resort.start()
 
     return app
 
