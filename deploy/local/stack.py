@@ -67,6 +67,8 @@ def bearer(stack: Stack, user: str) -> None:
 
 def run(stack: Stack, wanted: Collection[str], command: list[str]) -> int:
     """Run a command against a stack that lives only as long, and give the command's exit code."""
+    if not shutil.which(command[0]):
+        raise StackError(f"there is no command {command[0]}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
     reset_quietly(stack)
