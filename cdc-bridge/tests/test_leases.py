@@ -10,7 +10,7 @@ from cdc_bridge.lineage import State
 from .memory import LEASE_MS, MemoryLeases
 
 NOW = 1_700_000_000_000
-NINE, TEN, LONGER = "000000000000000000009", "000000000000000000010", "1000000000000000000000"
+NINE, TEN, LONGER = "900000000000000000009", "900000000000000000010", "1000000000000000000000"
 
 
 @pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])

@@ -15,7 +15,7 @@ from contracts import TOPICS, ContractError
 from .eventually import eventually
 
 NOBODY = "127.0.0.1:1"
-LIMIT = 10_000
+LIMIT = 950_000
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def arrived(servers, topic):
     def look():
         for message in consumer.consume(500, 0.05):
             found[message.partition()].append(int(dict(message.headers())["n"]))
-        return sum(map(len, found.values())) == ends
+        return sum(map(len, found.values())) >= ends
 
     eventually(look)
     consumer.close()
@@ -67,14 +67,14 @@ class TestPublisher:
         assert arrived(servers, topic) == {0: [*range(0, 501, 2)], 1: [*range(1, 502, 2)]}
 
     def test_nothing_lies_behind_a_refused_message(self, servers, topic):
-        """Without the gapless guarantee the other 399 would be there and that one be missing."""
-        batch = numbered(topic, range(400))
-        batch[200] = dataclasses.replace(batch[200], value=b"x" * 2 * LIMIT)
-        with Publisher(servers) as publisher, pytest.raises(PublishError, match=topic):
+        """The guarantee, not luck: without it all the others would arrive. Two never share a request."""
+        batch = numbered(topic, range(20), value=b"x" * 600_000)
+        batch[10] = dataclasses.replace(batch[10], value=b"x" * (LIMIT + 10_000))
+        with Publisher(servers) as publisher, pytest.raises(PublishError, match=r"(?i)gap-?less"):
             publisher.publish(batch)
-        for partition, numbers in arrived(servers, topic).items():
-            assert numbers == [*range(partition, 400, 2)][: len(numbers)]
-        assert 200 not in arrived(servers, topic)[0]
+        found = arrived(servers, topic)
+        assert found[0] == [0, 2, 4, 6, 8][: len(found[0])]
+        assert found[1] == [*range(1, 20, 2)][: len(found[1])]
 
     def test_an_empty_batch_is_done_at_once(self, servers):
         """A page may hold no event at all."""

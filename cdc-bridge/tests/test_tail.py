@@ -144,7 +144,14 @@ def test_stop_finishes_the_page_and_gives_the_lease_back(world, shard):
 def test_giving_up_leaves_a_page_that_kafka_does_not_take(world):
     """SIGTERM while Kafka is away: the lease goes back, the page is for the next owner."""
     tail = world.tail()
-    world.kafka.instead = [lambda *_: tail.give_up()]
+
+    def wait(_messages, given_up):
+        assert not given_up()
+        tail.give_up()
+        assert given_up()
+        raise PublishError("given up")
+
+    world.kafka.instead = [wait]
     tail.run()
     assert (world.kafka.log, world.row().owner, world.row().position) == ([], None, None)
 

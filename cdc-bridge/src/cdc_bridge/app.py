@@ -19,6 +19,7 @@ from contracts import TOPICS, Codec, ContractError
 from contracts.registry import RegistryAwayError, codec_for
 
 _PATIENCE_SECONDS = 1
+_LOOK_SECONDS = 2.0  # two calls of DescribeStream each time, and AWS allows ten a second to all bridges together
 _log = logging.getLogger(__name__)
 
 
@@ -86,4 +87,5 @@ class App:
             )
 
         owner = f"{socket.gethostname()}/{uuid.uuid4()}"
-        return Bridge(TABLES, streams, leases, tail, owner, settings.lease_seconds, now_ms)
+        look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
+        return Bridge(TABLES, streams, leases, tail, owner, look_seconds, settings.lease_seconds / 2, now_ms)

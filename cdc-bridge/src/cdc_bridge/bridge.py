@@ -1,7 +1,7 @@
 """The loop: which shards there are, which may be read, which of them are ours.
 
-Rule: whatever may be read and is free or expired is taken; every lease held is renewed at least four times in its
-life. A shard with a gap is left alone: skipping what was lost is not for the bridge to decide.
+Rule: whatever may be read and is free or expired is taken, and every lease held is renewed in each round. A shard with
+a gap is left alone: skipping what was lost is not for the bridge to decide.
 """
 
 import logging
@@ -17,7 +17,6 @@ from cdc_bridge.lineage import Shard, State, readable, vanished
 from cdc_bridge.stream import StreamAwayError
 from cdc_bridge.tail import Tail
 
-LOOK_SECONDS = 2.0  # two calls of DescribeStream each time, and AWS allows ten a second to everybody together
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
 _log = logging.getLogger(__name__)
 
@@ -55,14 +54,16 @@ class Bridge:
         leases: Leases,
         tail: Callable[[Place, Lease], Tail],
         owner: str,
-        lease_seconds: float,
+        look_seconds: float,
+        grace_seconds: float,
         clock: Callable[[], int],
     ) -> None:
         self._streams = streams
         self._leases = leases
         self._tail = tail
         self._owner = owner
-        self._lease_seconds = lease_seconds
+        self._look_seconds = look_seconds
+        self._grace_seconds = grace_seconds
         self._clock = clock
         self._tails: dict[Place, tuple[Tail, threading.Thread]] = {}
         self._gaps: dict[Place, str] = {}
@@ -77,7 +78,7 @@ class Bridge:
             while not self._stopping.is_set():
                 self._wake.clear()
                 self.look()
-                self._wake.wait(min(LOOK_SECONDS, self._lease_seconds / 4))
+                self._wake.wait(self._look_seconds)
         finally:
             self._close()
 
@@ -177,8 +178,8 @@ class Bridge:
         _log.error("gap in the stream: its children wait", extra={**about, "error": self._gaps[place]})
 
     def _close(self) -> None:
-        """Let pages end within half a lease, while the leases still hold; what takes longer is repeated by others."""
-        deadline = time.monotonic() + self._lease_seconds / 2
+        """Let pages end within the grace, while the leases still hold; what takes longer is repeated by others."""
+        deadline = time.monotonic() + self._grace_seconds
         for tail, _ in self._tails.values():
             tail.stop()
         for _, thread in self._tails.values():

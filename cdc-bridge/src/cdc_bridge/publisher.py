@@ -32,7 +32,7 @@ class PublishError(Exception):
 
 
 class Publisher:
-    """One shard's producer; a context, at whose end nothing is left that could still be sent."""
+    """One shard's producer; a context, after whose end nothing more is sent."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._producer = Producer(
