@@ -20,6 +20,7 @@ from contracts import ContractError, Topic
 
 _POLL_SECONDS = 0.1
 _METADATA_SECONDS = 3
+_FATAL_ONLY = 2  # librdkafka writes several lines a second while a broker is away; see _tell
 _log = logging.getLogger(__name__)
 
 
@@ -35,6 +36,7 @@ class Publisher:
     """One shard's producer; a context, after whose end nothing more is sent."""
 
     def __init__(self, bootstrap_servers: str) -> None:
+        self._told: set[int] = set()
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap_servers,
@@ -43,7 +45,8 @@ class Publisher:
                 "enable.gapless.guarantee": True,
                 "message.timeout.ms": 0,
                 "linger.ms": 1,
-                "log_level": 3,  # errors; each producer would warn that the gapless guarantee is experimental
+                "log_level": _FATAL_ONLY,
+                "error_cb": self._tell,
             },
             logger=_log,
         )
@@ -75,6 +78,7 @@ class Publisher:
                 wait()
         while acknowledged < len(messages):
             wait()
+        self._told.clear()
 
     def _queued(self, message: Message, delivered: Callable[[KafkaError | None, Delivery], None]) -> bool:
         try:
@@ -92,6 +96,12 @@ class Publisher:
             raise PublishError(f"{message.topic} [{message.partition}]: {error}") from error
         return True
 
+    def _tell(self, error: KafkaError) -> None:
+        """Log each kind of trouble once until something is acknowledged again."""
+        if error.code() not in self._told:
+            _log.warning("Kafka troubles", extra={"error": error.str()})
+        self._told.add(error.code())
+
     def __enter__(self) -> Self:
         return self
 
@@ -103,7 +113,7 @@ class Publisher:
 
 def check_topics(bootstrap_servers: str, topics: Iterable[Topic]) -> None:
     """Refuse a topic whose number of partitions is not the contract's: events would lie where nobody looks."""
-    producer = Producer({"bootstrap.servers": bootstrap_servers}, logger=_log)
+    producer = Producer({"bootstrap.servers": bootstrap_servers, "log_level": _FATAL_ONLY}, logger=_log)
     try:
         found = producer.list_topics(timeout=_METADATA_SECONDS).topics
     except KafkaException as error:
