@@ -11,13 +11,19 @@ class Memory:
 
     def __init__(self, faults=()):
         self.lists = defaultdict(list)
-        self.follows = defaultdict(list)
+        self.following = defaultdict(set)
+        self.edges = set()
+        self.said = defaultdict(list)
+        self.recents = defaultdict(list)
         self.buried = set()
+        self.noted = set()
         self.asked = []
+        self.after_agree = None
         self._faults = iter(faults)
 
     def remember(self, tweet, now):  # noqa: ARG002
         self._ask("remember", tweet.tweet_id)
+        self.recents[tweet.author_id].append(tweet.tweet_id)
 
     def insert(self, tweet_id, user_ids):
         self._ask("insert", *user_ids)
@@ -25,19 +31,39 @@ class Memory:
             self.lists[user_id] = placed(self.lists[user_id], tweet_id)
         return len(user_ids)
 
-    def cool(self, user_id):
-        self._ask("cool", user_id)
-        self.lists[user_id] = []
+    def note(self, follower_id, followee_id):
+        self._ask("note", follower_id)
+        self.noted.add((follower_id, followee_id))
+        return bool(self.lists[follower_id])
+
+    def recent(self, author_id):
+        return self.recents[author_id]
+
+    def agree(self, follower_id, followee_id, tweet_ids):
+        self._ask("agree", follower_id)
+        ids, following, warm = agreed(self.lists[follower_id], self.following[follower_id], followee_id, tweet_ids)
+        self.lists[follower_id], self.following[follower_id] = ids, following
+        if self.after_agree:
+            hook, self.after_agree = self.after_agree, None
+            hook()
+        return warm
 
     def bury(self, tweet_id):
         self._ask("bury", tweet_id)
         self.buried.add(tweet_id)
 
-    def pages(self, followee_id):
-        self._ask("pages", followee_id)
-        everyone = self.follows[followee_id]
+    def followers(self, followee_id):
+        self._ask("followers", followee_id)
+        everyone = sorted(follower for follower, followee in self.edges if followee == followee_id)
         for start in range(0, len(everyone), 2):
             yield everyone[start : start + 2]
+
+    def follows(self, follower_id, followee_id):
+        self._ask("follows", follower_id)
+        return (follower_id, followee_id) in self.edges
+
+    def latest(self, author_id, count):
+        return self.said[author_id][:count]
 
     def _ask(self, *call):
         self.asked.append(call)
@@ -55,3 +81,13 @@ def placed(ids, tweet_id, cap=layout.CAP, slack=layout.SLACK):
         return ids
     placed = [*sorted({*known, tweet_id}, key=int, reverse=True), *mark]
     return placed[:cap] if len(placed) > cap + slack else placed
+
+
+def agreed(ids, following, followee, tweet_ids, cap=layout.CAP):
+    """The rule of agree.lua, said in Python: list, following and whether it is warm, after one followee changed."""
+    if not ids or ids[-1].startswith("!") or not following:
+        return [], following, False
+    if tweet_ids is None:
+        return ids, following - {followee}, True
+    above = {tweet_id for tweet_id in tweet_ids if int(tweet_id) > int(ids[-1])}
+    return sorted({*ids, *above}, key=int, reverse=True)[:cap], following | {followee}, True

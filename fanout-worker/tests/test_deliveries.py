@@ -22,7 +22,7 @@ def deliver(memory, *events):
 def test_a_tweet_reaches_its_author_and_every_warm_follower():
     """All pages of followers are written; whoever is cold stays cold."""
     memory = Memory()
-    memory.follows["bob"] = [f"fan-{n}" for n in range(5)]
+    memory.edges = {(f"fan-{n}", "bob") for n in range(5)}
     for user in ("bob", "fan-0", "fan-4"):
         memory.lists[user] = ["0"]
     deliver(memory, tweet("1700000000000000001"))
@@ -35,13 +35,59 @@ def test_a_tweet_is_remembered_before_its_followers_are_read():
     memory = Memory()
     deliver(memory, tweet("1700000000000000001"))
     asked = [call[0] for call in memory.asked]
-    assert asked.index("remember") < asked.index("pages")
+    assert asked.index("remember") < asked.index("followers")
 
 
-def test_a_changed_follow_makes_the_followers_timeline_cold():
-    """The next read rebuilds it from the table, which is right whatever the event said."""
+def warm(*ids):
+    """Alice's timeline, in which she sees herself alone."""
     memory = Memory()
-    memory.lists["alice"] = ["0"]
+    memory.lists["alice"] = [*ids, "0"]
+    memory.following["alice"] = {"alice"}
+    return memory
+
+
+def test_a_follow_brings_what_the_index_and_the_recents_know():
+    """Either may lack the latest; together they have it all."""
+    memory = warm()
+    memory.edges = {("alice", "bob")}
+    memory.said["bob"] = ["1700000000000000002", "1700000000000000001"]
+    memory.recents["bob"] = ["1700000000000000002", "1700000000000000003"]
+    deliver(memory, follow(1, "alice", "bob"))
+    assert memory.lists["alice"] == [f"170000000000000000{n}" for n in (3, 2, 1)] + ["0"]
+    assert memory.following["alice"] == {"alice", "bob"}
+
+
+@pytest.mark.parametrize("following", [True, False])
+def test_the_table_decides_whatever_the_event_says(following):
+    """A replayed or late event makes the timeline say what the table says now."""
+    memory = warm()
+    memory.edges = set() if following else {("alice", "bob")}
+    deliver(memory, follow(1, "alice", "bob", following=following))
+    assert ("bob" in memory.following["alice"]) is not following
+
+
+def test_an_edge_that_changes_meanwhile_is_looked_at_again():
+    """Repeated until it stands still."""
+    memory = warm()
+    memory.edges = {("alice", "bob")}
+    memory.after_agree = memory.edges.clear
+    deliver(memory, follow(1, "alice", "bob"))
+    assert memory.following["alice"] == {"alice"}
+
+
+def test_a_cold_timeline_costs_a_note_and_no_more():
+    """The note tells the next rebuild to look at the edge itself."""
+    memory = Memory()
+    memory.edges = {("alice", "bob")}
+    deliver(memory, follow(1, "alice", "bob"))
+    assert memory.asked == [("note", "alice")]
+    assert memory.noted == {("alice", "bob")}
+
+
+def test_a_rebuild_in_progress_begins_anew():
+    """Its builder may have read the follows before this one."""
+    memory = Memory()
+    memory.lists["alice"] = ["1700000000000000001", "!token"]
     deliver(memory, follow(1, "alice", "bob"))
     assert memory.lists["alice"] == []
 
@@ -50,7 +96,7 @@ def test_a_changed_follow_makes_the_followers_timeline_cold():
 def test_a_store_that_comes_and_goes_loses_nothing(faults):
     """Whatever fails in between, every event ends as if nothing had."""
     memory = Memory(faults)
-    memory.follows["bob"] = ["fan-1", "fan-2", "fan-3"]
+    memory.edges = {("fan-1", "bob"), ("fan-2", "bob"), ("fan-3", "bob")}
     memory.lists["fan-3"] = ["0"]
     gone = TweetDeleted("d", Source("s", 9), "1700000000000000001", "bob", None)
     deliver(memory, tweet("1700000000000000001"), tweet("1700000000000000002"), gone)
@@ -78,6 +124,6 @@ def test_every_example_of_every_version_is_delivered(topic):
         elif isinstance(example.event, TweetDeleted):
             assert memory.buried == {example.event.tweet_id}, example
         else:
-            assert ("cool", example.event.follower_id) in memory.asked, example
+            assert (example.event.follower_id, example.event.followee_id) in memory.noted, example
         versions.add(example.version)
     assert versions == {version.number for version in topic.versions}

@@ -13,7 +13,7 @@ from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.timelines import Timelines, connect
 
 from .conftest import tweet
-from .memory import placed
+from .memory import agreed, placed
 
 FIRST = 1_700_000_000_000_000_000
 NOW = 1_700_000_000_000
@@ -100,12 +100,48 @@ class TestOnRedis:
         timelines.remember(said, NOW)
         assert redis.get(layout.body(said.tweet_id)) is None
 
-    def test_a_cold_timeline_is_gone(self, redis, timelines, somebody):
-        """Nothing is left that an insert could land on."""
+    @given(
+        start=st.sets(st.integers(0, 60), max_size=20),
+        end=st.sampled_from([[], ["0"], ["!token"]]),
+        following=st.sampled_from([set(), {"me"}, {"me", "bob"}]),
+        latest=st.none() | st.sets(st.integers(0, 60), max_size=30),
+    )
+    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_a_timeline_is_made_to_agree_as_the_rule_says(self, redis, timelines, start, end, following, latest):
+        """Followed: shown with all that lies above the last element. Not followed: not shown. Else cold."""
+        user = uuid.uuid4().hex
+        keys = layout.home_timeline(user), layout.following(user)
+        ids = [*(snowflake(n) for n in sorted(start, reverse=True)), *end]
+        if ids:
+            redis.rpush(keys[0], *ids)
+            redis.expire(keys[0], 100)
+        if following:
+            redis.sadd(keys[1], *following)
+        tweets = None if latest is None else {snowflake(n) for n in latest}
+        answer = timelines.agree(user, "bob", tweets)
+        expected = agreed(ids, following, "bob", tweets)
+        assert (redis.lrange(keys[0], 0, -1), redis.smembers(keys[1]), answer) == expected
+        assert redis.ttl(keys[0]) == (100 if expected[0] else -2)
+        redis.delete(*keys)
+
+    def test_a_full_timeline_stays_complete_when_somebody_prolific_is_followed(self, redis, timelines, somebody):
+        """Their latest 800 may end above its last element; so it ends where theirs do, or higher."""
+        user, total = somebody(), layout.CAP + layout.SLACK
+        redis.rpush(layout.home_timeline(user), *(snowflake(2 * n) for n in range(total, 0, -1)))
+        redis.sadd(layout.following(user), user)
+        latest = [snowflake(2 * n + 1) for n in range(total, total - layout.CAP, -1)]
+        timelines.agree(user, "bob", latest)
+        kept = redis.lrange(layout.home_timeline(user), 0, -1)
+        assert kept == [snowflake(n) for n in range(2 * total + 1, 2 * total + 1 - layout.CAP, -1)]
+
+    def test_a_note_is_kept_for_minutes_and_tells_whether_anyone_cares(self, redis, timelines, somebody):
+        """Cold: False, and the note waits for the next rebuild."""
         user = somebody()
-        redis.rpush(layout.home_timeline(user), "!token")
-        timelines.cool(user)
-        assert timelines.insert(snowflake(1), [user]) == 0
+        assert not timelines.note(user, "bob")
+        redis.rpush(layout.home_timeline(user), "0")
+        assert timelines.note(user, "carol")
+        assert redis.smembers(layout.noted(user)) == {"bob", "carol"}
+        assert 0 < redis.ttl(layout.noted(user)) <= layout.NOTE_SECONDS
 
 
 def test_a_redis_that_is_away_is_named():

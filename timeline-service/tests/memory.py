@@ -13,6 +13,7 @@ class MemoryCache:
         self.marks = {}
         self.recents = {}
         self.known = {}
+        self.notes = {}
         self.away = False
         self._tokens = itertools.count(1)
 
@@ -38,6 +39,10 @@ class MemoryCache:
         ids = {*timeline.ids, *(i for i in arrived if int(i) > int(timeline.floor))}
         self.timelines[user_id] = Timeline(sorted(ids, key=int, reverse=True), timeline.floor, timeline.following)
         return True
+
+    def noted(self, user_id):
+        self._ask()
+        return self.notes.get(user_id, [])
 
     def recent(self, author_ids):
         self._ask()
@@ -86,12 +91,15 @@ class MemoryArchive:
         self.said = {}
         self.deleted = set()
         self.on_followees = None
+        self.lagging = None
 
     def check(self):
         """Answer always."""
 
-    def followees(self, user_id):
-        found = frozenset(followee for follower, followee in self.follows if follower == user_id)
+    def followees(self, user_id, noted=()):
+        edges = self.follows if self.lagging is None else self.lagging
+        found = {followee for follower, followee in edges if follower == user_id} - {*noted}
+        found = frozenset(found | {followee for followee in noted if (user_id, followee) in self.follows})
         if self.on_followees:
             hook, self.on_followees = self.on_followees, None
             hook()

@@ -64,7 +64,7 @@ def test_a_database_that_is_away_is_503_and_not_ready():
         def check(self):
             raise StoreAwayError("DynamoDB did not answer: no route")
 
-        def followees(self, user_id):  # noqa: ARG002
+        def followees(self, user_id, noted=()):  # noqa: ARG002
             raise StoreAwayError("DynamoDB did not answer: no route")
 
     http = create_app(SETTINGS, cache=MemoryCache(), archive=Away(), keys=FixedKeys()).test_client()

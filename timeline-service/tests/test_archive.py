@@ -51,6 +51,8 @@ class TestOnDynamoDB:
             dynamodb.put_item(TableName=f"{self.prefix}followers", Item=item)
         assert archive.followees(user) == followees
         assert archive.followees(somebody()) == frozenset()
+        there, gone = next(iter(followees)), somebody()
+        assert archive.followees(user, [there, gone]) == followees
 
     def test_the_latest_of_each_author_without_the_deleted(self, archive, say, somebody):
         """As many as asked for, below the cursor, whatever was deleted in between."""

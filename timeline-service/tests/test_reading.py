@@ -139,6 +139,17 @@ def test_a_follow_that_changes_during_a_rebuild_begins_it_anew():
     assert world.cache.timelines["alice"].following == {"alice", "bob"}
 
 
+@pytest.mark.parametrize("before", [set(), {("alice", "bob")}])
+def test_an_index_that_lags_is_corrected_by_the_notes(before):
+    """The index of followees may not know of the latest follow or unfollow; the edges that were noted are looked at."""
+    world = World()
+    world.say("bob")
+    world.archive.lagging = before
+    world.archive.follows = {("alice", "bob")} - before
+    world.cache.notes["alice"] = ["bob"]
+    assert world.paged("alice", 20) == world.archive.truth("alice")
+
+
 def test_a_second_reader_does_not_disturb_a_rebuild():
     """Both see the truth; the first one's work is kept."""
     world = World()

@@ -16,10 +16,10 @@ from contracts.registry import RegistryAwayError, codec_for
 from fanout_worker.agents import consume
 from fanout_worker.dead_letters import KafkaDeadLetters
 from fanout_worker.deliveries import Deliveries, StoreAwayError
-from fanout_worker.followers import Followers, client
 from fanout_worker.inbox import Inbox, Message
 from fanout_worker.progress import Progress
 from fanout_worker.settings import Settings
+from fanout_worker.tables import Tables, client
 from fanout_worker.timelines import Timelines, connect
 
 TOPIC_LIST = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers]
@@ -31,9 +31,9 @@ _log = logging.getLogger(__name__)
 def create_app(settings: Settings, progress: Progress) -> faust.App:
     """Wait for the parts and build the worker on them."""
     timelines = Timelines(connect(settings.redis_url))
-    followers = Followers(client(), settings.table_prefix)
+    tables = Tables(client(), settings.table_prefix)
     progress.wait("redis", timelines.check, (StoreAwayError,))
-    progress.wait("dynamodb", followers.check, (StoreAwayError,))
+    progress.wait("dynamodb", tables.check, (StoreAwayError,))
     codecs = {}
     for topic in TOPIC_LIST:
         progress.wait("kafka", partial(check_topic, settings.kafka, topic), (KafkaException, ContractError))
@@ -54,7 +54,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         broker_request_timeout=40,
         broker_commit_interval=1.0,
     )
-    deliveries = Deliveries(timelines, followers)
+    deliveries = Deliveries(timelines, tables)
     for topic in TOPIC_LIST:
         inbox = Inbox(topic, codecs[topic.name], KafkaDeadLetters(settings.kafka, topic))
         consume(app, topic.name, partial(_handle, inbox, deliveries), progress.busy)

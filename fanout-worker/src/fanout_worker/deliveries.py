@@ -2,14 +2,16 @@
 
 Rule: every step is safe to repeat, so an event is tried from its beginning until all of it is done. A tweet is
 remembered among its author's recent ones before the followers are read: a follow that the read missed finds it there.
+A FollowChanged is only a hint to look at the edge: what the table says now is what the timeline is made to say.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Protocol
 
 from contracts import Event, FollowChanged, TweetCreated, TweetDeleted
+from fanout_worker.layout import CAP
 from fanout_worker.metrics import DONE, INSERTED, LAG, RETRIES
 
 LONGEST_PAUSE = 2.0
@@ -29,18 +31,30 @@ class Timelines(Protocol):
     def insert(self, tweet_id: str, user_ids: list[str]) -> int:
         """Insert the tweet into these users' timelines, where they are warm; return into how many."""
 
-    def cool(self, user_id: str) -> None:
-        """Make a timeline cold; a rebuild that is in progress starts over."""
+    def note(self, follower_id: str, followee_id: str) -> bool:
+        """Note that this edge changed; return whether there is a timeline, or a rebuild of one, that it concerns."""
+
+    def recent(self, author_id: str) -> Iterable[str]:
+        """Return the author's latest ids: the index may not have them yet."""
+
+    def agree(self, follower_id: str, followee_id: str, tweet_ids: Collection[str] | None) -> bool:
+        """Let a timeline show a followee, with these tweets of theirs, or None: no longer. False if it is cold."""
 
     def bury(self, tweet_id: str) -> None:
         """Put a tombstone in the place of the body."""
 
 
-class Followers(Protocol):
-    """Whom they go to."""
+class Tables(Protocol):
+    """Whom they go to, and what was said."""
 
-    def pages(self, followee_id: str) -> Iterator[list[str]]:
+    def followers(self, followee_id: str) -> Iterator[list[str]]:
         """Give the followers in pages, strongly consistent."""
+
+    def follows(self, follower_id: str, followee_id: str) -> bool:
+        """Tell whether the edge is there, strongly consistent."""
+
+    def latest(self, author_id: str, count: int) -> Iterable[str]:
+        """Return the author's newest undeleted ids, as far as the index has them."""
 
 
 class Deliveries:
@@ -49,12 +63,12 @@ class Deliveries:
     def __init__(
         self,
         timelines: Timelines,
-        followers: Followers,
+        tables: Tables,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._timelines = timelines
-        self._followers = followers
+        self._tables = tables
         self._now = now
         self._sleep = sleep
 
@@ -75,7 +89,7 @@ class Deliveries:
                 case TweetDeleted():
                     self._timelines.bury(event.tweet_id)
                 case FollowChanged():
-                    self._timelines.cool(event.follower_id)
+                    self._settle(event.follower_id, event.followee_id)
         except StoreAwayError as error:
             RETRIES.inc()
             _log.warning("retrying", extra={"event_id": event.event_id, "reason": str(error)})
@@ -85,8 +99,17 @@ class Deliveries:
     def _fan_out(self, tweet: TweetCreated) -> None:
         self._timelines.remember(tweet, self._now())
         inserted = self._timelines.insert(tweet.tweet_id, [tweet.author_id])
-        for followers in self._followers.pages(tweet.author_id):
+        for followers in self._tables.followers(tweet.author_id):
             if followers:
                 inserted += self._timelines.insert(tweet.tweet_id, followers)
         INSERTED.inc(inserted)
         LAG.observe(max(0, self._now() - tweet.occurred_at) / 1000)
+
+    def _settle(self, follower_id: str, followee_id: str) -> None:
+        """Repeat until the edge was the same before and after: so a replay, or another's late hand, does no harm."""
+        warm = self._timelines.note(follower_id, followee_id)
+        followed = None
+        while warm and followed != (now := self._tables.follows(follower_id, followee_id)):
+            followed = now
+            ids = {*self._timelines.recent(followee_id), *self._tables.latest(followee_id, CAP)} if followed else None
+            warm = self._timelines.agree(follower_id, followee_id, ids)

@@ -9,6 +9,7 @@ CAP = 800  # tweets that a timeline keeps
 SLACK = 64  # it is cut in bulk, when it is this much over
 RECENT = 100  # tweets that are kept of each author
 RECENT_SECONDS = 3_600
+NOTE_SECONDS = 600  # far longer than an index of DynamoDB lags behind its table
 BODY_SECONDS = 7 * 86_400
 TOMBSTONE_SECONDS = 8 * 86_400
 
@@ -16,6 +17,16 @@ TOMBSTONE_SECONDS = 8 * 86_400
 def home_timeline(user_id: str) -> str:
     """Name the list of a user's home timeline."""
     return f"home_timeline:{{{user_id}}}"
+
+
+def following(user_id: str) -> str:
+    """Name the set of whom the user follows, themselves included; it comes and goes with the timeline."""
+    return f"following:{{{user_id}}}"
+
+
+def noted(user_id: str) -> str:
+    """Name the set of followees whose edge changed lately: a rebuild looks at those edges themselves."""
+    return f"noted:{{{user_id}}}"
 
 
 def recent(author_id: str) -> str:

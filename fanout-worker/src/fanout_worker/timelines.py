@@ -1,7 +1,7 @@
 """The timelines in Redis: each write is safe to repeat, and in any order."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 
@@ -13,15 +13,14 @@ from contracts import TweetCreated
 from fanout_worker import layout
 from fanout_worker.deliveries import StoreAwayError
 
-_INSERT = files("fanout_worker").joinpath("insert.lua").read_text("utf-8")
-
 
 class Timelines:
     """Home timelines, authors' recent tweets, and bodies."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._insert = redis.register_script(_INSERT)
+        self._insert = redis.register_script(_lua("insert.lua"))
+        self._agree = redis.register_script(_lua("agree.lua"))
 
     def check(self) -> None:
         """Raise StoreAwayError unless Redis answers."""
@@ -45,10 +44,26 @@ class Timelines:
             keys = [layout.home_timeline(user_id) for user_id in user_ids]
             return int(self._insert(args=[tweet_id, layout.CAP, layout.SLACK, *keys]))
 
-    def cool(self, user_id: str) -> None:
-        """Make a timeline cold; a rebuild that is in progress starts over."""
+    def note(self, follower_id: str, followee_id: str) -> bool:
+        """Note that this edge changed; return whether there is a timeline, or a rebuild of one, that it concerns."""
+        key = layout.noted(follower_id)
+        with _away(), self._redis.pipeline(transaction=False) as pipeline:
+            pipeline.sadd(key, followee_id)
+            pipeline.expire(key, layout.NOTE_SECONDS)
+            pipeline.exists(layout.home_timeline(follower_id))
+            return bool(pipeline.execute()[-1])
+
+    def recent(self, author_id: str) -> list[str]:
+        """Return the author's latest ids: the index may not have them yet."""
         with _away():
-            self._redis.delete(layout.home_timeline(user_id))
+            return [str(tweet_id) for tweet_id in self._redis.zrange(layout.recent(author_id), 0, -1)]
+
+    def agree(self, follower_id: str, followee_id: str, tweet_ids: Collection[str] | None) -> bool:
+        """Let a timeline show a followee, with these tweets of theirs, or None: no longer. False if it is cold."""
+        keys = [layout.home_timeline(follower_id), layout.following(follower_id)]
+        ids = sorted(tweet_ids or (), key=int, reverse=True)
+        with _away():
+            return bool(self._agree(keys, [followee_id, "0" if tweet_ids is None else "1", str(layout.CAP), *ids]))
 
     def bury(self, tweet_id: str) -> None:
         """Put a tombstone in the place of the body."""
@@ -73,6 +88,10 @@ def body(tweet: TweetCreated) -> str:
         },
         ensure_ascii=False,
     )
+
+
+def _lua(name: str) -> str:
+    return files("fanout_worker").joinpath(name).read_text("utf-8")
 
 
 @contextmanager

@@ -48,8 +48,8 @@ class DynamoArchive:
         self.followees("-")
         self.tweets(["0"])
 
-    def followees(self, user_id: str) -> frozenset[str]:
-        """Return whom the user follows."""
+    def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
+        """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
         with _away():
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._followers,
@@ -57,25 +57,29 @@ class DynamoArchive:
                 KeyConditionExpression="follower_id = :user",
                 ExpressionAttributeValues={":user": {"S": user_id}},
             )
-            return frozenset(item["followee_id"]["S"] for page in pages for item in page["Items"])
+            indexed = {item["followee_id"]["S"] for page in pages for item in page["Items"]}
+        keys = [{"followee_id": {"S": followee_id}, "follower_id": {"S": user_id}} for followee_id in noted]
+        certain = {item["followee_id"]["S"] for item in self._items(self._followers, keys)}
+        return frozenset(indexed.difference(noted) | certain)
 
     def latest(self, author_ids: Iterable[str], below: str, count: int) -> list[list[Tweet]]:
         """Return for each author the newest undeleted tweets below an id."""
         with _away():
             return list(self._threads.map(partial(self._by_author, below=below, count=count), author_ids))
 
-    def tweets(self, tweet_ids: list[str]) -> dict[str, Tweet]:
+    def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
         """Return those of the tweets that are not deleted, strongly consistent."""
-        found: dict[str, Tweet] = {}
-        wanted: list[Any] = [{"tweet_id": {"S": tweet_id}} for tweet_id in tweet_ids]
-        with _away():
-            while wanted:
-                request: Any = {self._tweets: {"Keys": wanted[:BATCH], "ConsistentRead": True}}
+        items = self._items(self._tweets, [{"tweet_id": {"S": tweet_id}} for tweet_id in tweet_ids])
+        return {item["tweet_id"]["S"]: _tweet(item) for item in items if "deleted_at" not in item}
+
+    def _items(self, table: str, keys: list[Any]) -> Iterator[Any]:
+        """Give the items that are there, strongly consistent, however many."""
+        while keys:
+            request: Any = {table: {"Keys": keys[:BATCH], "ConsistentRead": True}}
+            with _away():
                 answer = self._dynamodb.batch_get_item(RequestItems=request)
-                items = answer["Responses"].get(self._tweets, [])
-                found |= {item["tweet_id"]["S"]: _tweet(item) for item in items if "deleted_at" not in item}
-                wanted = [*answer["UnprocessedKeys"].get(self._tweets, {"Keys": []})["Keys"], *wanted[BATCH:]]
-        return found
+            yield from answer["Responses"].get(table, [])
+            keys = [*answer["UnprocessedKeys"].get(table, {"Keys": []})["Keys"], *keys[BATCH:]]
 
     def _by_author(self, author_id: str, below: str, count: int) -> list[Tweet]:
         tweets: list[Tweet] = []

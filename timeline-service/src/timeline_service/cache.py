@@ -58,6 +58,11 @@ class RedisCache:
                 self._commit(keys, [token, str(layout.TIMELINE_SECONDS), str(len(ids)), *ids, *timeline.following])
             )
 
+    def noted(self, user_id: str) -> list[str]:
+        """Return the followees whose edge changed lately: an index may not know yet."""
+        with _away():
+            return [str(followee_id) for followee_id in self._redis.smembers(layout.noted(user_id))]
+
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the latest ids of these authors, in no order: an index may not have them yet."""
         with _away(), self._redis.pipeline(transaction=False) as pipeline:

@@ -21,6 +21,11 @@ def following(user_id: str) -> str:
     return f"following:{{{user_id}}}"
 
 
+def noted(user_id: str) -> str:
+    """Name the set of followees whose edge changed lately: a rebuild looks at those edges themselves."""
+    return f"noted:{{{user_id}}}"
+
+
 def recent(author_id: str) -> str:
     """Name the sorted set of an author's latest tweets."""
     return f"recent:{{{author_id}}}"

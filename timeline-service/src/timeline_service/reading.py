@@ -35,6 +35,9 @@ class Cache(Protocol):
     def commit(self, user_id: str, token: str, timeline: Timeline) -> bool:
         """Put the timeline in its place, below what arrived meanwhile, if the mark is still there."""
 
+    def noted(self, user_id: str) -> Iterable[str]:
+        """Return the followees whose edge changed lately: an index may not know yet."""
+
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the latest ids of these authors, in no order: an index may not have them yet."""
 
@@ -48,8 +51,8 @@ class Cache(Protocol):
 class Archive(Protocol):
     """The database, which has it all."""
 
-    def followees(self, user_id: str) -> frozenset[str]:
-        """Return whom the user follows."""
+    def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
+        """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
 
     def latest(self, author_ids: Iterable[str], below: str, count: int) -> list[list[Tweet]]:
         """Return for each author the newest undeleted tweets below an id."""
@@ -76,7 +79,7 @@ class Reading:
         except CacheAwayError as error:
             _log.warning("reading from the database", extra={"reason": str(error)})
             self._note("database")
-            return self._page(Timeline([], TOP, self._following(user_id)), limit, cursor)
+            return self._page(Timeline([], TOP, self._archive.followees(user_id) | {user_id}), limit, cursor)
 
     def _page(self, timeline: Timeline, limit: int, cursor: str) -> Page:
         wanted = limit + 1
@@ -95,16 +98,13 @@ class Reading:
         """Build the timeline anew. Nothing is kept if a follow changed meanwhile, so begin again then."""
         for _ in range(REBUILDS):
             token = self._cache.begin(user_id)
-            following = self._following(user_id)
+            following = self._archive.followees(user_id, self._cache.noted(user_id)) | {user_id}
             sources = self._archive.latest(following, TOP, CAP)
             ids = [[tweet.tweet_id for tweet in tweets] for tweets in sources]
             timeline = built(ids, self._cache.recent(following), following)
             if token is None or self._cache.commit(user_id, token, timeline):
                 break
         return timeline
-
-    def _following(self, user_id: str) -> frozenset[str]:
-        return self._archive.followees(user_id) | {user_id}
 
     def _bodies(self, tweet_ids: list[str]) -> dict[str, Tweet]:
         known = self._cache.bodies(tweet_ids)
