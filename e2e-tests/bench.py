@@ -7,30 +7,20 @@ unit, ratio, target (of the ratio), setup. Where less is better, "at_most" bound
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from importlib.util import module_from_spec, spec_from_file_location
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).parents[1]
+from suite import REPOSITORY, listed
 
 
-def figures(wanted: str) -> Iterator[dict[str, Any]]:
-    """Run the benchmarks whose file's name contains what is wanted, and give each figure as it comes."""
-    for path in sorted(REPOSITORY.glob("*/bench/*.py")):
-        if wanted not in path.stem:
-            continue
-        print(f"\n{path.relative_to(REPOSITORY)}", flush=True)
-        spec = spec_from_file_location(f"bench_{path.stem}", path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} is no module")
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        for benchmark in module.BENCHMARKS:
-            found = benchmark()
-            for figure in found if isinstance(found, list) else [found]:
-                print(f"  {line(figure)}\n    {figure['setup']}", flush=True)
-                yield figure
+def told(benchmark: Callable[[], Any]) -> list[dict[str, Any]]:
+    """Run one benchmark, and print its figures."""
+    found = benchmark()
+    figures: list[dict[str, Any]] = found if isinstance(found, list) else [found]
+    for figure in figures:
+        print(f"  {line(figure)}\n    {figure['setup']}", flush=True)
+    return figures
 
 
 def line(figure: dict[str, Any]) -> str:
@@ -57,12 +47,11 @@ def number(value: float) -> str:
 
 def main() -> int:
     """Run, then say it all once more as a table and as JSON."""
-    sys.path.insert(0, str(REPOSITORY / "e2e-tests"))
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("only", nargs="?", default="", help="part of a benchmark file's name")
     arguments.add_argument("--json", type=Path, default=REPOSITORY / ".stack/bench.json", help="where to write them")
     asked = arguments.parse_args()
-    found = list(figures(asked.only))
+    found = [figure for each in listed("bench", "BENCHMARKS", asked.only) for figure in told(each)]
     asked.json.write_text(json.dumps(found, indent=1) + "\n")
     print("\nSummary")
     for figure in found:

@@ -66,6 +66,10 @@ class Person:
         """Page from the top to the end; return the ids."""
         return [tweet["tweet_id"] for tweet in self._pages("/v1/timeline", "tweets")]
 
+    def said(self) -> set[str]:
+        """Return the ids of this person's tweets, as the table has them."""
+        return {tweet["tweet_id"] for tweet in self._pages(f"/v1/users/{self.user_id}/tweets", "tweets")}
+
     def edges(self, kind: str) -> set[str]:
         """Return the followers, or the following, as the table has them."""
         return {edge["user_id"] for edge in self._pages(f"/v1/users/{self.user_id}/{kind}", "users")}

@@ -41,7 +41,7 @@ def freshness() -> list[dict[str, Any]]:
         seen = [[job.result() for job in jobs] for jobs in (follows, tweets)]
     watched.end()
     load = f"{len(follows) / took:.0f} follows/s and {len(tweets) / took:.0f} tweets/s for {took:.0f} s"
-    setup = f"{load} through the gateway; each polled over HTTP every {POLL * 1000:.0f} ms from the moment its write was answered"
+    setup = f"{load} through the gateway; each polled over HTTP every {POLL * 1000:.0f} ms once its write was answered"
     return [
         figure
         for name, lags in zip(("follow → count visible", "tweet → in a follower's timeline"), seen, strict=True)

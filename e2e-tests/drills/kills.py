@@ -1,0 +1,142 @@
+"""Kill -9, end and pause services and stores under load; then counts must equal rows, and timelines the truth."""
+
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import urllib3
+
+from eventually import eventually
+from people import Person, RefusedError
+from processes import SERVICES, all_ready, kill, pause, resume, terminate
+
+PEOPLE = 24
+WRITERS = 6
+FAULTS = 30
+BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
+TARGETS = (*SERVICES, "kafka", "dynamodb", "redis", "registry")
+SETTLED = 120.0
+
+
+class Load:
+    """People who follow, unfollow, tweet and delete, and who repeat what was not answered until it is."""
+
+    def __init__(self) -> None:
+        self.people = [Person(f"Person {n}").join() for n in range(PEOPLE)]
+        self.tweets: dict[str, set[str]] = {person.user_id: set() for person in self.people}
+        self.writes = 0
+        self.unanswered = 0
+        self._over = threading.Event()
+
+    def run(self, threads: ThreadPoolExecutor) -> list[Any]:
+        """Begin; each writer has people of its own, so that the order of a person's writes is known."""
+        return [threads.submit(self._write, self.people[n::WRITERS]) for n in range(WRITERS)]
+
+    def stop(self) -> None:
+        """Let each writer finish what it is doing."""
+        self._over.set()
+
+    def _write(self, mine: list[Person]) -> None:
+        while not self._over.wait(0.02):
+            me, other = random.choice(mine), random.choice(self.people)
+            path = f"/v1/users/{other.user_id}/follow"
+            match random.randrange(6):
+                case 0 | 1 if me is not other:
+                    me.insist("POST", path)
+                case 2 if me is not other:
+                    me.insist("DELETE", path)
+                case 3 if self.tweets[me.user_id]:
+                    gone = random.choice(sorted(self.tweets[me.user_id]))
+                    me.insist("DELETE", f"/v1/tweets/{gone}")
+                    self.tweets[me.user_id].remove(gone)
+                case 4:
+                    me.insist("GET", "/v1/timeline")
+                case _:
+                    self._tweet(me)
+            self.writes += 1
+
+    def _tweet(self, me: Person) -> None:
+        """Once only: whether a tweet that was not answered is there, its row will tell."""
+        try:
+            self.tweets[me.user_id].add(me.tweet("drilling"))
+        except (urllib3.exceptions.HTTPError, RefusedError):
+            self.unanswered += 1
+
+
+def kills() -> dict[str, Any]:
+    """Break something every second or two while people go on, let the dust settle, and compare."""
+    load, done = Load(), dict.fromkeys(("kill -9", "SIGTERM", "SIGSTOP 3 s"), 0)
+    with ThreadPoolExecutor(WRITERS) as threads:
+        writers = load.run(threads)
+        for number in range(FAULTS):
+            time.sleep(random.uniform(*BETWEEN))
+            target, fault = random.choice(TARGETS), random.choice(list(done))
+            print(f"    {number + 1}/{FAULTS} {fault} {target}", flush=True)
+            _break(fault, target)
+            done[fault] += 1
+        load.stop()
+        for writer in writers:
+            writer.result()
+    all_ready(within=SETTLED)
+    differences = _settled(load)
+    return {
+        "name": f"{FAULTS} random faults under load",
+        "faults": ", ".join(f"{count} x {fault}" for fault, count in done.items()) + f" among {', '.join(TARGETS)}",
+        "compared": "each person's counts with the rows, and their whole timeline with what those they follow said",
+        "differences": differences,
+        "counts": f"{load.writes} requests of {PEOPLE} people, {load.unanswered} tweets not answered, "
+        f"{sum(map(len, load.tweets.values()))} tweets left",
+    }
+
+
+def _break(fault: str, target: str) -> None:
+    if fault == "kill -9":
+        kill(target)
+    elif fault == "SIGTERM":
+        terminate(target)
+    else:
+        pause(target)
+        time.sleep(3)
+        resume(target)
+
+
+def _settled(load: Load) -> list[str]:
+    """Return what still differs after a while; usually the first look finds nothing."""
+    found: list[str] = []
+
+    def look() -> bool:
+        found[:] = _differences(load)
+        return not found
+
+    try:
+        eventually(look, True, within=SETTLED, every=2)
+    except AssertionError:
+        return found
+    return []
+
+
+def _differences(load: Load) -> list[str]:
+    follows = {person.user_id: person.edges("following") for person in load.people}
+    said = {person.user_id: person.said() for person in load.people}
+    found = []
+    for person in load.people:
+        me = person.user_id
+        if lost := load.tweets[me] - said[me]:
+            found.append(f"{me}: answered tweets without a row: {sorted(lost)}")
+        followers = sum(me in following for following in follows.values())
+        if (counts := person.counts()) != (followers, len(follows[me])):
+            found.append(f"{me}: counts {counts}, rows {(followers, len(follows[me]))}")
+        truth = set().union(*(said[author] for author in follows[me] | {me}))
+        shown = person.whole_timeline()
+        if shown != sorted(truth, reverse=True):
+            missing, extra = sorted(truth - set(shown)), sorted(set(shown) - truth)
+            found.append(f"{me}: timeline misses {len(missing)} {missing[:3]}, has {len(extra)} too many {extra[:3]}")
+    unexplained = sum(len(said[author] - answered) for author, answered in load.tweets.items())
+    if unexplained > load.unanswered:
+        found.append(f"{unexplained} tweets that nobody was told of, but only {load.unanswered} were not answered")
+    return found
+
+
+DRILLS = [kills]
