@@ -12,7 +12,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: up ## the whole system up, a small world in it, and one story told through HTTP
-	@$(BIN)/python e2e-tests/demo.py
+	@$(STACK) exec -- $(BIN)/python e2e-tests/demo.py
 
 up: $(BIN)/ready parts ## start the whole system, or what is missing of it
 	@$(STACK) up

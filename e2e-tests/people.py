@@ -24,11 +24,11 @@ class RefusedError(Exception):
 
 
 class Person:
-    """Somebody with a token, under an id that nobody had before."""
+    """Somebody with a token, under an id that nobody had before unless one is given."""
 
-    def __init__(self, name: str = "somebody") -> None:
+    def __init__(self, name: str = "somebody", user_id: str = "") -> None:
         self.name = name
-        self.user_id = f"{name.lower().replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
+        self.user_id = user_id or f"{name.lower().replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
         self.headers = {"Authorization": f"Bearer {_token(self.user_id)}"}
 
     def join(self) -> "Person":

@@ -85,6 +85,11 @@ def run(stack: Stack, wanted: Collection[str], command: list[str]) -> int:
         reset_quietly(stack)
 
 
+def execute(stack: Stack, command: list[str]) -> NoReturn:
+    """Become the command, in the environment that the stack's services have."""
+    os.execvpe(command[0], command, stack.environment())  # noqa: S606
+
+
 def reset_quietly(stack: Stack) -> None:
     """Stop and delete the stack, so that the last word is the command's own."""
     Supervisor(stack).shut_down()
@@ -133,6 +138,8 @@ def main() -> int:
         arguments.add_argument("--only", type=names, default=EVERYTHING, metavar="NAME,…", help="these processes alone")
     running.add_argument("command", nargs="+")
     running.set_defaults(place=elsewhere)
+    within = verb("exec", lambda stack, asked: execute(stack, asked.command), changes=False)
+    within.add_argument("command", nargs="+")
     verb("down", lambda stack, _: down(stack), changes=True)
     verb("reset", lambda stack, _: reset(stack), changes=True)
     verb("status", lambda stack, _: status(stack), changes=False)
