@@ -12,7 +12,7 @@ from people import Person, gateway
 NAMES = (
     "Alice Amir Anja Ben Bea Carlos Chidi Dana Deniz Elif Emil Fatima Finn Greta Hana Hugo Ines Ivo Jana Jonas "
     "Kaito Kira Lena Luca Maya Mina Nils Noor Olga Pablo Petra Quinn Rosa Sami Tariq Uma Vera Wim Yara Zoe"
-).split(" ")
+)
 STAR = "Nova"
 SAYINGS = (
     "Coffee first. Then everything else.",
@@ -89,7 +89,7 @@ def step(text: str, do: Callable[[], object]) -> None:
 
 def main() -> None:
     """Seed, tell, and say where to go on."""
-    people = [Person(name, name.lower()) for name in NAMES]
+    people = [Person(name, name.lower()) for name in NAMES.split()]
     star = Person(STAR, STAR.lower())
     print("\nA small world")
     seed(people, star)
