@@ -42,7 +42,8 @@ lint: $(BIN)/ready ## what ruff says
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && echo 'lint: clean'
 
 types: $(BIN)/ready ## what mypy says
-	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py
+	@MYPYPATH=deploy/local:e2e-tests $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py \
+	  e2e-tests/*.py e2e-tests/bench e2e-tests/drills
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -2,12 +2,9 @@
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
-def eventually(probe: Callable[[], T], expected: T, within: float = 30.0, every: float = 0.05) -> float:
+def eventually(probe: Callable[[], object], expected: object, within: float = 30.0, every: float = 0.05) -> float:
     """Wait until the probe gives what is expected; return the seconds it took, or fail with what it gave last."""
     began = time.monotonic()
     while (found := probe()) != expected:
@@ -17,7 +14,7 @@ def eventually(probe: Callable[[], T], expected: T, within: float = 30.0, every:
     return time.monotonic() - began
 
 
-def steadily(probe: Callable[[], T], expected: T, during: float = 3.0, every: float = 0.1) -> None:
+def steadily(probe: Callable[[], object], expected: object, during: float = 3.0, every: float = 0.1) -> None:
     """Fail unless the probe gives what is expected all this time."""
     began = time.monotonic()
     while time.monotonic() - began < during:

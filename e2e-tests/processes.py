@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
 from eventually import eventually
@@ -80,10 +81,10 @@ def caught_up(group: str) -> None:
     topics = [topic for topic in TOPICS.values() if group in topic.consumers]
     places = [TopicPartition(topic.name, number) for topic in topics for number in range(topic.partitions)]
 
+    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
     def behind() -> dict[str, int]:
-        ends = {
-            place: end.result() for place, end in admin.list_offsets(dict.fromkeys(places, OffsetSpec.latest())).items()
-        }
+        ends = {place: end.result() for place, end in admin.list_offsets(dict.fromkeys(places, latest)).items()}
         (answer,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)]).values()
         done = {(place.topic, place.partition): max(place.offset, 0) for place in answer.result().topic_partitions}
         lag = {f"{p.topic}/{p.partition}": end.offset - done[p.topic, p.partition] for p, end in ends.items()}

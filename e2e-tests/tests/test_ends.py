@@ -1,0 +1,34 @@
+"""Services end when they are asked to, and come back."""
+
+import pytest
+
+from eventually import eventually
+from processes import SERVICES, all_ready, kill, pid, terminate
+
+OTHERS = ("gateway", "redis", "dynamodb")
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_ends_soon_after_sigterm(service):
+    """It finishes what it has in hand, which is a matter of seconds; the supervisor starts it again."""
+    _is_replaced(service, terminate, within=10)
+
+
+@pytest.mark.parametrize("process", [*SERVICES, *OTHERS])
+def test_a_process_that_was_killed_is_back_within_five_seconds(process):
+    """The supervisor starts it again; nobody is left holding its port."""
+    _is_replaced(process, kill, within=5)
+
+
+@pytest.fixture(autouse=True)
+def ready_again():
+    """Leave the stack as it was found."""
+    yield
+    all_ready()
+
+
+def _is_replaced(process, end, within):
+    before = pid(process)
+    assert before
+    end(process)
+    eventually(lambda: pid(process) not in (0, before), expected=True, within=within)
