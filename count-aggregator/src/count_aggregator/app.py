@@ -2,6 +2,7 @@
 
 import logging
 import os
+import tempfile
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -40,6 +41,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         "count-aggregator",
         broker=[f"kafka://{server}" for server in settings.kafka.split(",")],
         web_enabled=False,
+        datadir=tempfile.mkdtemp(),  # it has nothing to put there, and would make a folder where it was started
         topic_disable_leader=True,
         topic_allow_declare=False,
         consumer_auto_offset_reset="earliest",
