@@ -10,10 +10,12 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tweet_service.app import create_app
 from tweet_service.settings import Settings
+from tweet_service.snowflake import Reservation, Snowflakes
 
 from .memory import MemoryStore
 
 SETTINGS = Settings(jwks_url="unused", jwt_issuer="issuer", jwt_audience="audience", table_prefix="")
+FOREVER = Reservation(1, 0, 2**42)
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
@@ -48,7 +50,9 @@ def clock():
 
 @pytest.fixture
 def http(memory, clock):
-    return create_app(SETTINGS, store=memory, keys=FixedKeys(), now=lambda: clock.now).test_client()
+    ids = Snowflakes(lambda: clock.now)
+    ids.reserve(FOREVER)
+    return create_app(SETTINGS, store=memory, keys=FixedKeys(), ids=ids, now=lambda: clock.now).test_client()
 
 
 @pytest.fixture

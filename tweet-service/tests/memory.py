@@ -1,6 +1,6 @@
 """The store in memory: what the rules are tested on, held to the same tests as DynamoDB."""
 
-from tweet_service.tweets import BadCursorError, Kept, Page, TakenIdError, Tweet
+from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
 
 
 class MemoryStore:
@@ -8,6 +8,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.rows: dict[str, Kept] = {}
+        self.claims: dict[tuple[str, str], Claim] = {}
 
     def check(self) -> None:
         """Answer always."""
@@ -16,6 +17,13 @@ class MemoryStore:
         if tweet.tweet_id in self.rows:
             raise TakenIdError(tweet.tweet_id)
         self.rows[tweet.tweet_id] = Kept(tweet, deleted=False)
+
+    def claim(self, author_id: str, key: str, claim: Claim) -> Claim:
+        return self.claims.setdefault((author_id, key), claim)
+
+    def unclaim(self, author_id: str, key: str, tweet_id: str) -> None:
+        if self.claims[author_id, key].tweet_id == tweet_id:
+            del self.claims[author_id, key]
 
     def find(self, tweet_id: str) -> Kept | None:
         return self.rows.get(tweet_id)

@@ -3,9 +3,10 @@
 import pytest
 
 from tweet_service.app import create_app
+from tweet_service.snowflake import Snowflakes
 from tweet_service.tweets import StoreAwayError
 
-from .conftest import OTHER_KEY, SETTINGS, FixedKeys, bearer
+from .conftest import FOREVER, OTHER_KEY, SETTINGS, FixedKeys, bearer
 from .memory import MemoryStore
 
 
@@ -21,6 +22,25 @@ def test_a_tweet_is_written_and_found_where_it_says(http, clock):
     assert (tweet["author_id"], tweet["text"], tweet["created_at"]) == ("alice", "hello 👋", clock.now)
     assert isinstance(tweet["tweet_id"], str)
     assert http.get(response.headers["Location"], headers=bearer("bob")).json == tweet
+
+
+def test_a_repeated_request_with_its_key_is_one_tweet(http, memory):
+    """201 each time with the same tweet; another text under the same key is 422."""
+    headers = bearer("alice") | {"Idempotency-Key": "once"}
+    answers = [http.post("/v1/tweets", json={"text": "hello"}, headers=headers) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [201] * 3
+    assert len({answer.json["tweet_id"] for answer in answers}) == len(memory.rows) == 1
+    assert http.post("/v1/tweets", json={"text": "bye"}, headers=headers).status_code == 422
+    assert http.post("/v1/tweets", json={"text": "bye"}, headers=headers | {"Idempotency-Key": ""}).status_code == 400
+
+
+def test_without_a_worker_number_nothing_is_written(memory):
+    """503 and not ready, until one is reserved."""
+    http = create_app(SETTINGS, store=memory, keys=FixedKeys(), ids=Snowflakes(lambda: 1)).test_client()
+    response = say(http, "alice")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert "worker number" in http.get("/readyz").json["waiting_for"][0]
+    assert not memory.rows
 
 
 def test_a_deleted_tweet_is_gone_and_stays_deletable(http):
@@ -106,7 +126,9 @@ def test_a_store_that_is_away_is_503_and_not_ready():
         def add(self, tweet):  # noqa: ARG002
             raise StoreAwayError("DynamoDB did not answer: no route")
 
-    http = create_app(SETTINGS, store=Away(), keys=FixedKeys()).test_client()
+    ids = Snowflakes(lambda: 1)
+    ids.reserve(FOREVER)
+    http = create_app(SETTINGS, store=Away(), keys=FixedKeys(), ids=ids).test_client()
     response = say(http, "alice")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert http.get("/healthz").status_code == 200

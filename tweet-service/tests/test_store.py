@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tweet_service.store import DynamoStore, client
-from tweet_service.tweets import BadCursorError, StoreAwayError, TakenIdError, Tweet
+from tweet_service.tweets import BadCursorError, Claim, StoreAwayError, TakenIdError, Tweet
 
 from .memory import MemoryStore
 
@@ -37,6 +37,18 @@ class StorePromises:
         with pytest.raises(TakenIdError):
             store.add(Tweet(tweet.tweet_id, "another", "text", 1))
         assert store.find(tweet.tweet_id).tweet == tweet
+
+    def test_a_key_is_claimed_once(self, store, somebody):
+        """Whoever comes second is told what stands; withdrawn, the key is free again."""
+        author = somebody()
+        first, second = Claim("1", 1, "a"), Claim("2", 2, "b")
+        assert store.claim(author, "key", first) == first
+        assert store.claim(author, "key", second) == first
+        assert store.claim(somebody(), "key", second) == second
+        store.unclaim(author, "key", "another")
+        assert store.claim(author, "key", second) == first
+        store.unclaim(author, "key", first.tweet_id)
+        assert store.claim(author, "key", second) == second
 
     def test_a_deleted_tweet_is_marked_and_not_listed(self, store, say, somebody):
         """Deleting twice is deleting once."""

@@ -1,8 +1,19 @@
 """The rules, without any store."""
 
+import itertools
+
 import pytest
 
-from tweet_service.tweets import BadTextError, check_text, post
+from tweet_service.tweets import (
+    BadKeyError,
+    BadTextError,
+    ReusedKeyError,
+    StoreAwayError,
+    Tweet,
+    check_text,
+    post,
+    post_once,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,3 +40,60 @@ def test_an_id_that_is_taken_is_never_overwritten(memory):
     second = post(memory, "bob", "two", lambda: next(ids))
     assert (first.tweet_id, second.tweet_id) == ("1", "2")
     assert memory.find("1").tweet.text == "one"
+
+
+def ids_from(first):
+    numbers = itertools.count(first)
+    return lambda: (str(n := next(numbers)), n)
+
+
+def test_a_key_gives_one_tweet_however_often_it_is_sent(memory):
+    """Also after the tweet was deleted: the key stands for that tweet."""
+    first = post_once(memory, "alice", "hello", "key", ids_from(1))
+    memory.mark_deleted(first.tweet_id, 9)
+    assert post_once(memory, "alice", "hello", "key", ids_from(5)) == first
+    assert len(memory.rows) == 1
+
+
+def test_a_crash_after_the_claim_ends_in_the_claimed_tweet(memory):
+    """The retry finds the claim, and writes what it promised."""
+
+    def crash(_):
+        raise StoreAwayError("no route")
+
+    add, memory.add = memory.add, crash
+    with pytest.raises(StoreAwayError):
+        post_once(memory, "alice", "hello", "key", ids_from(1))
+    memory.add = add
+    assert post_once(memory, "alice", "hello", "key", ids_from(5)).tweet_id == "1"
+
+
+def test_a_key_with_another_text_is_refused(memory):
+    """Silently giving the first tweet back would lose the second."""
+    post_once(memory, "alice", "hello", "key", ids_from(1))
+    with pytest.raises(ReusedKeyError, match="new key"):
+        post_once(memory, "alice", "goodbye", "key", ids_from(5))
+
+
+def test_keys_are_their_authors_own(memory):
+    """Two people may use the same key."""
+    one = post_once(memory, "alice", "hello", "key", ids_from(1))
+    two = post_once(memory, "bob", "hello", "key", ids_from(5))
+    assert one.tweet_id != two.tweet_id
+
+
+def test_a_claim_on_somebody_elses_id_is_given_back(memory):
+    """The tweet that is there stays; the claim moves to another id."""
+    memory.add(Tweet("1", "bob", "mine", 1))
+    tweet = post_once(memory, "alice", "hello", "key", ids_from(1))
+    assert tweet.tweet_id == "2"
+    assert memory.rows["1"].tweet.author_id == "bob"
+    assert post_once(memory, "alice", "hello", "key", ids_from(5)) == tweet
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256])
+def test_a_key_that_is_none_is_refused(memory, key):
+    """And nothing is claimed under it."""
+    with pytest.raises(BadKeyError, match="255"):
+        post_once(memory, "alice", "hello", key, ids_from(1))
+    assert not memory.claims

@@ -11,14 +11,18 @@ from pydantic import BaseModel, ConfigDict
 from tweet_service import tweets
 from tweet_service.auth import KeysAwayError, UnauthorizedError, caller
 from tweet_service.problems import read_body, read_limit
+from tweet_service.snowflake import NoWorkerIdError
 from tweet_service.tweets import Store
 
 STATUSES = {
     tweets.BadCursorError: (400, {}),
+    tweets.BadKeyError: (400, {}),
     UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
     tweets.NotYoursError: (403, {}),
     tweets.UnknownTweetError: (404, {}),
     tweets.BadTextError: (422, {}),
+    tweets.ReusedKeyError: (422, {}),
+    NoWorkerIdError: (503, {"Retry-After": "1"}),
     tweets.StoreAwayError: (503, {"Retry-After": "1"}),
     KeysAwayError: (503, {"Retry-After": "1"}),
 }
@@ -40,8 +44,12 @@ def blueprint(
 
     @bp.post("/tweets")
     def post() -> ResponseReturnValue:
-        """Say something: one row, and the answer."""
-        tweet = tweets.post(store, caller(), read_body(NewTweet).text, next_id)
+        """Say something: one row, and the answer. With a key, one claim before it."""
+        text, key = read_body(NewTweet).text, request.headers.get("Idempotency-Key")
+        if key is None:
+            tweet = tweets.post(store, caller(), text, next_id)
+        else:
+            tweet = tweets.post_once(store, caller(), text, key, next_id)
         return jsonify(asdict(tweet)), 201, {"Location": url_for(".get", tweet_id=tweet.tweet_id)}
 
     @bp.get("/tweets/<tweet_id>")

@@ -1,6 +1,5 @@
 """create_app: wiring, and nothing else."""
 
-import random
 import time
 from collections.abc import Callable
 
@@ -10,9 +9,10 @@ from flask import Flask
 from tweet_service import api, health, problems, telemetry
 from tweet_service.auth import Keys, authenticate
 from tweet_service.settings import Settings
-from tweet_service.snowflake import WORKERS, Snowflakes
+from tweet_service.snowflake import Snowflakes
 from tweet_service.store import DynamoStore, client
 from tweet_service.tweets import is_user_id
+from tweet_service.worker_ids import WorkerIds, keep_reserved
 
 LARGEST_BODY = 64 * 1024
 
@@ -22,15 +22,17 @@ def create_app(
     *,
     store: DynamoStore | None = None,
     keys: Keys | None = None,
-    worker: int | None = None,
+    ids: Snowflakes | None = None,
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
     store = store or DynamoStore(client(), settings.table_prefix)
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
-    ids = Snowflakes(random.randrange(WORKERS) if worker is None else worker, now)
-    checks = {"dynamodb": store.check}
+    if ids is None:
+        ids = Snowflakes(now)
+        keep_reserved(WorkerIds(client(), settings.table_prefix, now), ids.reserve)
+    checks = {"dynamodb": store.check, "worker number": ids.check}
 
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY

@@ -1,27 +1,51 @@
 """Ids whose string order, integer order and time order agree. Pure: the clock is an argument.
 
-Rule: 41 bits of milliseconds, 10 of worker, 12 of sequence. One generator never repeats or goes back, whatever its
-clock does; two with the same worker could meet, so the row's condition has the last word.
+Rule: 41 bits of milliseconds, 10 of worker, 12 of sequence. A worker number is reserved for a span of time, and ids
+are made of that span alone; the next to hold the number begins where the span ended. So no worker's ids ever repeat or
+go back, however clocks step and processes come and go.
 """
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 EPOCH_MS = 1_288_834_974_657
 WORKERS = 1 << 10
 _PER_MS = 1 << 12
 
 
-class Snowflakes:
-    """Ids of one worker. Safe among threads."""
+class NoWorkerIdError(Exception):
+    """No worker number is reserved for now; the same call may succeed in a moment."""
 
-    def __init__(self, worker: int, now: Callable[[], int]) -> None:
-        if not 0 <= worker < WORKERS:
-            raise ValueError(f"a worker's id is from 0 to {WORKERS - 1}, not {worker}")
-        self._worker = worker
+
+@dataclass(frozen=True)
+class Reservation:
+    """A worker number, and the span of time whose ids it may make."""
+
+    worker: int
+    start_ms: int
+    until_ms: int
+
+
+class Snowflakes:
+    """Ids of whatever is reserved. Safe among threads."""
+
+    def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
+        self._reserved = Reservation(0, 0, 0)
         self._last = (0, 0)
         self._lock = threading.Lock()
+
+    def reserve(self, reservation: Reservation) -> None:
+        """Make ids of this span from now on."""
+        with self._lock:
+            self._reserved = reservation
+            self._last = max(self._last, (reservation.start_ms, -1))
+
+    def check(self) -> None:
+        """Raise NoWorkerIdError unless ids can be made now."""
+        if self._now() >= self._reserved.until_ms:
+            raise NoWorkerIdError("no worker number is reserved for this moment")
 
     def next(self) -> tuple[str, int]:
         """Return a new id and the time it tells, never below the one before."""
@@ -29,5 +53,7 @@ class Snowflakes:
             ms, sequence = max((self._now(), 0), (self._last[0], self._last[1] + 1))
             if sequence == _PER_MS:
                 ms, sequence = ms + 1, 0
+            if ms >= self._reserved.until_ms:
+                raise NoWorkerIdError("no worker number is reserved for this moment")
             self._last = (ms, sequence)
-        return str((ms - EPOCH_MS) << 22 | self._worker << 12 | sequence), ms
+            return str((ms - EPOCH_MS) << 22 | self._reserved.worker << 12 | sequence), ms

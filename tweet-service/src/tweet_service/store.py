@@ -11,11 +11,12 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tweet_service.tweets import BadCursorError, Kept, Page, StoreAwayError, TakenIdError, Tweet
+from tweet_service.tweets import BadCursorError, Claim, Kept, Page, StoreAwayError, TakenIdError, Tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
 _PASSING = {
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -38,6 +39,7 @@ class DynamoStore:
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
         self._table = f"{table_prefix}tweets"
+        self._claims = f"{table_prefix}tweet_claims"
 
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
@@ -46,7 +48,7 @@ class DynamoStore:
     def add(self, tweet: Tweet) -> None:
         """Write a new row, or raise TakenIdError."""
         try:
-            with _away():
+            with away():
                 self._dynamodb.put_item(
                     TableName=self._table,
                     Item={
@@ -60,9 +62,40 @@ class DynamoStore:
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
             raise TakenIdError(tweet.tweet_id) from error
 
+    def claim(self, author_id: str, key: str, claim: Claim) -> Claim:
+        """Write the claim unless there is one for this key; return the one that stands."""
+        item: Any = {
+            **_claim_key(author_id, key),
+            "tweet_id": {"S": claim.tweet_id},
+            "created_at": {"N": str(claim.created_at)},
+            "digest": {"S": claim.digest},
+            "expires_at": {"N": str(claim.created_at // 1000 + CLAIM_SECONDS)},
+        }
+        try:
+            with away():
+                self._dynamodb.put_item(
+                    TableName=self._claims,
+                    Item=item,
+                    ConditionExpression="attribute_not_exists(author_id)",
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+            item = error.response["Item"]  # type: ignore[typeddict-item]
+        return Claim(item["tweet_id"]["S"], int(item["created_at"]["N"]), item["digest"]["S"])
+
+    def unclaim(self, author_id: str, key: str, tweet_id: str) -> None:
+        """Withdraw the claim if it is for this tweet."""
+        with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+            self._dynamodb.delete_item(
+                TableName=self._claims,
+                Key=_claim_key(author_id, key),
+                ConditionExpression="tweet_id = :tweet",
+                ExpressionAttributeValues={":tweet": {"S": tweet_id}},
+            )
+
     def find(self, tweet_id: str) -> Kept | None:
         """Return the row, strongly consistent."""
-        with _away():
+        with away():
             answer = self._dynamodb.get_item(
                 TableName=self._table, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
             )
@@ -71,7 +104,7 @@ class DynamoStore:
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:
         """Mark the row; a mark that is there stays."""
-        with _away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+        with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key={"tweet_id": {"S": tweet_id}},
@@ -86,7 +119,7 @@ class DynamoStore:
         tweets: list[Tweet] = []
         query: dict[str, Any] = {}
         while len(tweets) <= limit:
-            with _away():
+            with away():
                 answer = self._dynamodb.query(
                     TableName=self._table,
                     IndexName="by_author",
@@ -103,6 +136,10 @@ class DynamoStore:
             query = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
         page = tweets[:limit]
         return Page(page, _write_cursor(page[-1].tweet_id) if len(tweets) > limit else None)
+
+
+def _claim_key(author_id: str, key: str) -> Any:
+    return {"author_id": {"S": author_id}, "idempotency_key": {"S": key}}
 
 
 def _tweet(item: Any) -> Tweet:
@@ -122,7 +159,7 @@ def _read_cursor(cursor: str) -> str:
 
 
 @contextmanager
-def _away() -> Iterator[None]:
+def away() -> Iterator[None]:
     """Name what is worth another try; anything else is our own mistake and goes up as it is."""
     try:
         yield

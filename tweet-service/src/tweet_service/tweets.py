@@ -6,6 +6,7 @@ Rule: a tweet is one row, written once; deleting it marks the row, and the table
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Protocol
 
 import regex
@@ -13,6 +14,7 @@ import regex
 LONGEST = 280
 LONGEST_BYTES = 280 * 32  # one visible character may be an endless pile of accents
 _USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
+_KEY = re.compile(r"[!-~]{1,255}")
 _TWEET_ID = re.compile(r"[0-9]{1,19}")
 
 
@@ -30,6 +32,14 @@ class NotYoursError(Exception):
 
 class BadCursorError(Exception):
     """A cursor that this service did not hand out."""
+
+
+class BadKeyError(Exception):
+    """An idempotency key is not one."""
+
+
+class ReusedKeyError(Exception):
+    """An idempotency key came with another body before."""
 
 
 class TakenIdError(Exception):
@@ -71,8 +81,23 @@ class Kept:
     deleted: bool
 
 
+@dataclass(frozen=True)
+class Claim:
+    """Which tweet an idempotency key stands for, and the digest of its text."""
+
+    tweet_id: str
+    created_at: int
+    digest: str
+
+
 class Store(Protocol):
     """What the rules need remembered."""
+
+    def claim(self, author_id: str, key: str, claim: Claim) -> Claim:
+        """Write the claim unless there is one for this key; return the one that stands."""
+
+    def unclaim(self, author_id: str, key: str, tweet_id: str) -> None:
+        """Withdraw the claim if it is for this tweet."""
 
     def add(self, tweet: Tweet) -> None:
         """Write a new row, or raise TakenIdError."""
@@ -97,6 +122,30 @@ def post(store: Store, author_id: str, text: str, next_id: Callable[[], tuple[st
             store.add(tweet)
         except TakenIdError:
             continue
+        return tweet
+
+
+def post_once(store: Store, author_id: str, text: str, key: str, next_id: Callable[[], tuple[str, int]]) -> Tweet:
+    """Write a tweet under the id that its key has claimed: however often it is asked for, it is one tweet.
+
+    The claim comes first. So a crash between the two, or two retries at once, end in the same tweet.
+    """
+    if not _KEY.fullmatch(key):
+        raise BadKeyError("Idempotency-Key must be 1 to 255 visible ASCII characters")
+    check_text(text)
+    digest = sha256(text.encode()).hexdigest()
+    while True:
+        claim = store.claim(author_id, key, Claim(*next_id(), digest))
+        if claim.digest != digest:
+            raise ReusedKeyError("this Idempotency-Key came with another text before; take a new key")
+        tweet = Tweet(claim.tweet_id, author_id, text, claim.created_at)
+        try:
+            store.add(tweet)
+        except TakenIdError:
+            kept = store.find(tweet.tweet_id)
+            if kept is None or kept.tweet != tweet:  # somebody else's tweet has this id: claim another
+                store.unclaim(author_id, key, tweet.tweet_id)
+                continue
         return tweet
 
 

@@ -1,0 +1,82 @@
+"""Worker numbers, reserved in DynamoDB: claimed, never configured.
+
+Rule: a number's row says until when its ids are spoken for. Who renews moves that on before making such ids; who claims
+a number that ran out begins there, whatever its own clock says.
+"""
+
+import logging
+import random
+import threading
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from tweet_service.snowflake import WORKERS, Reservation
+from tweet_service.store import away
+from tweet_service.tweets import StoreAwayError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+SPAN_MS = 30_000
+PAUSE = 5.0
+_log = logging.getLogger(__name__)
+
+
+class WorkerIds:
+    """The table worker_ids, for one process."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, now: Callable[[], int]) -> None:
+        self._dynamodb = dynamodb
+        self._table = f"{table_prefix}worker_ids"
+        self._now = now
+        self._owner = uuid.uuid4().hex
+
+    def claim(self) -> Reservation:
+        """Reserve a number that is free or ran out."""
+        for worker in random.sample(range(WORKERS), WORKERS):
+            if reservation := self._reserve(worker, "attribute_not_exists(until_ms) OR until_ms < :now"):
+                _log.info("worker number claimed", extra={"worker": worker, "until_ms": reservation.until_ms})
+                return reservation
+        raise StoreAwayError(f"all {WORKERS} worker numbers are taken")
+
+    def renew(self, held: Reservation) -> Reservation | None:
+        """Reserve more time for a number that is held; None if somebody else has it."""
+        return self._reserve(held.worker, "#owner = :owner", held.until_ms)
+
+    def _reserve(self, worker: int, condition: str, at_least: int = 0) -> Reservation | None:
+        """Move the row on, never back; what it said before is where the new span may begin."""
+        now = self._now()
+        until = max(now + SPAN_MS, at_least)
+        values: dict[str, Any] = {":owner": {"S": self._owner}, ":until": {"N": str(until)}}
+        if ":now" in condition:
+            values[":now"] = {"N": str(now)}
+        with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+            old = self._dynamodb.update_item(
+                TableName=self._table,
+                Key={"worker_id": {"N": str(worker)}},
+                UpdateExpression="SET #owner = :owner, until_ms = :until",
+                ConditionExpression=condition,
+                ExpressionAttributeNames={"#owner": "owner"},
+                ExpressionAttributeValues=values,
+                ReturnValues="UPDATED_OLD",
+            ).get("Attributes", {})
+            return Reservation(worker, int(old.get("until_ms", {"N": "0"})["N"]), until)
+        return None
+
+
+def keep_reserved(ids: WorkerIds, reserve: Callable[[Reservation], None]) -> None:
+    """Hold a number for as long as the process lives, in a thread of its own."""
+
+    def hold() -> None:
+        held: Reservation | None = None
+        while True:
+            try:
+                held = (ids.renew(held) if held else None) or ids.claim()
+                reserve(held)
+            except StoreAwayError as error:
+                _log.warning("waiting", extra={"waiting_for": f"a worker number: {error}"})
+            threading.Event().wait(PAUSE if held else 1)
+
+    threading.Thread(target=hold, name="worker-ids", daemon=True).start()
