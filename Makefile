@@ -24,7 +24,7 @@ reset: $(BIN)/ready ## stop it and delete what it stored
 	@$(STACK) reset
 
 status: $(BIN)/ready ## one line for each process: name, pid, state, address
-	@$(STACK) status
+	@$(STACK) status || true
 
 logs: $(BIN)/ready ## the last lines of every process's log, or of one: S=cdc-bridge
 	@$(STACK) logs $(S)
@@ -42,6 +42,7 @@ lint: $(BIN)/ready ## what ruff says
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && echo 'lint: clean'
 
 types: $(BIN)/ready ## what mypy says
+	@echo 'types: reading everything; the first time takes a minute'
 	@MYPYPATH=deploy/local:e2e-tests $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py \
 	  e2e-tests/*.py e2e-tests/bench e2e-tests/drills
 

@@ -49,14 +49,15 @@ def main() -> int:
     """Run, then say it all once more as a table and as JSON."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("only", nargs="?", default="", help="part of a benchmark file's name")
-    arguments.add_argument("--json", type=Path, default=REPOSITORY / ".stack/bench.json", help="where to write them")
+    arguments.add_argument("--json", type=Path, help="where to write them")
     asked = arguments.parse_args()
+    file = asked.json or REPOSITORY / f".stack/bench{asked.only and '-' + asked.only}.json"
     found = [figure for each in listed("bench", "BENCHMARKS", asked.only) for figure in told(each)]
-    asked.json.write_text(json.dumps(found, indent=1) + "\n")
+    file.write_text(json.dumps(found, indent=1) + "\n")
     print("\nSummary")
     for figure in found:
         print(f"  {line(figure)}")
-    print(f"as JSON: {asked.json}")
+    print(f"as JSON: {file}")
     return 0
 
 

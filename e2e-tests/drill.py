@@ -35,14 +35,15 @@ def main() -> int:
     """Run, then say it all once more in short and as JSON."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("only", nargs="?", default="", help="part of a drill file's name")
-    arguments.add_argument("--json", type=Path, default=REPOSITORY / ".stack/drill.json", help="where to write them")
+    arguments.add_argument("--json", type=Path, help="where to write them")
     asked = arguments.parse_args()
+    file = asked.json or REPOSITORY / f".stack/drill{asked.only and '-' + asked.only}.json"
     outcomes = [outcome for drill in listed("drills", "DRILLS", asked.only) for outcome in told(drill)]
-    asked.json.write_text(json.dumps(outcomes, indent=1) + "\n")
+    file.write_text(json.dumps(outcomes, indent=1) + "\n")
     print("\nSummary")
     for outcome in outcomes:
         print(f"  {line(outcome)}")
-    print(f"as JSON: {asked.json}")
+    print(f"as JSON: {file}")
     return int(any(outcome["differences"] for outcome in outcomes))
 
 

@@ -1,4 +1,4 @@
-"""The only wait of these tests, benches and drills."""
+"""How tests and drills wait: by deadline, for what they want to see."""
 
 import time
 from collections.abc import Callable

@@ -66,9 +66,9 @@ class Person:
         """Page from the top to the end; return the ids."""
         return [tweet["tweet_id"] for tweet in self._pages("/v1/timeline", "tweets")]
 
-    def said(self) -> set[str]:
-        """Return the ids of this person's tweets, as the table has them."""
-        return {tweet["tweet_id"] for tweet in self._pages(f"/v1/users/{self.user_id}/tweets", "tweets")}
+    def said(self) -> dict[str, str]:
+        """Return this person's tweets by id, as the table has them."""
+        return {t["tweet_id"]: t["text"] for t in self._pages(f"/v1/users/{self.user_id}/tweets", "tweets")}
 
     def edges(self, kind: str) -> set[str]:
         """Return the followers, or the following, as the table has them."""

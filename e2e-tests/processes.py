@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,24 +33,24 @@ def pid(process: str) -> int:
     return int(answer) if answer.isdecimal() else 0
 
 
-def kill(process: str) -> None:
-    """Kill -9; the supervisor starts it again."""
-    _signal(process, signal.SIGKILL)
+def kill(process: str) -> bool:
+    """Kill -9 it and all that it started; the supervisor starts it again. False if it was not running."""
+    return _signal(os.killpg, process, signal.SIGKILL)
 
 
-def terminate(process: str) -> None:
-    """Ask it to end; the supervisor starts it again."""
-    _signal(process, signal.SIGTERM)
+def terminate(process: str) -> bool:
+    """Ask it to end; the supervisor starts it again. False if it was not running."""
+    return _signal(os.kill, process, signal.SIGTERM)
 
 
-def pause(process: str) -> None:
-    """Stop it in the middle of whatever it does."""
-    _signal(process, signal.SIGSTOP)
+def pause(process: str) -> bool:
+    """Stop it and all that it started, in the middle of whatever they do. False if it was not running."""
+    return _signal(os.killpg, process, signal.SIGSTOP)
 
 
-def resume(process: str) -> None:
+def resume(process: str) -> bool:
     """Let it go on."""
-    _signal(process, signal.SIGCONT)
+    return _signal(os.killpg, process, signal.SIGCONT)
 
 
 @contextmanager
@@ -93,6 +93,8 @@ def caught_up(group: str) -> None:
     eventually(behind, {}, within=60, every=0.2)
 
 
-def _signal(process: str, number: signal.Signals) -> None:
-    if target := pid(process):
-        os.kill(target, number)
+def _signal(send: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:
+    target = pid(process)
+    if target:
+        send(target, number)
+    return bool(target)

@@ -6,6 +6,7 @@ bind = f"{os.environ.get('HOST', '0.0.0.0')}:{os.environ['PORT']}"  # noqa: S104
 workers = 1
 threads = 16
 worker_class = "gthread"
+limit_request_line = 8190  # what a gateway lets through is ours to answer
 graceful_timeout = 20  # SIGTERM: stop accepting, finish what is in flight
 
 _level = os.environ.get("LOG_LEVEL", "INFO")

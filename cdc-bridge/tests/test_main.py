@@ -58,7 +58,8 @@ def decode(message):
 class TestBridge:
     def test_rows_become_events_in_their_place(self, start, tap, table, table_prefix, somebody):
         """Follow, unfollow, tweet, soft delete and removal: topic, partition, headers and order are the contract's."""
-        ann, bob, one, two = (somebody() for _ in range(4))
+        ann, bob = somebody(), somebody()
+        one, two = (str(uuid.uuid4().int % 10**19) for _ in range(2))
         pipe = tap(*TOPICS)
         bridge = start(TABLE_PREFIX=table_prefix).until_ready()
         table.put("followers", edge(ann, bob))

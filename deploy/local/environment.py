@@ -64,6 +64,8 @@ class Stack:
             "AWS_ACCESS_KEY_ID": "local",
             "AWS_SECRET_ACCESS_KEY": "local",
             "PYTHONUNBUFFERED": "1",
+            "NO_PROXY": HOST,  # whatever proxy the machine has is for the world outside
+            "no_proxy": HOST,
         }
         return {**os.environ, **stack, **{name: str(port) for name, port in self.ports.items()}}
 

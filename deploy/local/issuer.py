@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -29,7 +30,9 @@ def publish_keys(directory: Path) -> None:
     public = _key(directory).public_key()
     jwk: dict[str, Any] = RSAAlgorithm.to_jwk(public, as_dict=True)
     keys = [{**jwk, "kid": _key_id(public), "use": "sig", "alg": "RS256"}]
-    (directory / "jwks.json").write_text(json.dumps({"keys": keys}))
+    fresh = directory / f"jwks.{os.getpid()}"  # a reader sees the old file or the new one, never half of it
+    fresh.write_text(json.dumps({"keys": keys}))
+    fresh.replace(directory / "jwks.json")
 
 
 def token(directory: Path, user: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from environment import HOST, Stack
 
 TIMEOUT_S = 2.0
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def waiting_for(process: str, stack: Stack) -> str | None:
@@ -70,7 +71,7 @@ def _ask(port: int, request: bytes) -> bytes:
 
 def _get(port: int, path: str) -> tuple[int, bytes]:
     try:
-        with urllib.request.urlopen(f"http://{HOST}:{port}{path}", timeout=TIMEOUT_S) as answer:
+        with _DIRECT.open(f"http://{HOST}:{port}{path}", timeout=TIMEOUT_S) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.read()

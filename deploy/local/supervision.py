@@ -77,16 +77,17 @@ class Supervisor:
 
     def start(self, process: str) -> None:
         """Start one process, without waiting for it."""
-        self._call().startProcess(process, False)
+        with contextlib.suppress(xmlrpc.client.Fault):  # supervisord was faster
+            self._call().startProcess(process, False)
 
     def shut_down(self) -> bool:
         """Stop services before the stores that they write to, then supervisord; False when it did not run."""
         if not self.running():
             return False
         pid = int((self._stack.directory / "supervisord.pid").read_text())
+        for stage in reversed(STAGES):
+            self._stop(stage)
         with contextlib.suppress(OSError, xmlrpc.client.Error):  # it may be on its way out already
-            for stage in reversed(STAGES):
-                self._stop(stage)
             self._call().shutdown()
         deadline = time.monotonic() + STOP_DEADLINE_S
         while _alive(pid):
@@ -98,7 +99,8 @@ class Supervisor:
     def _stop(self, names: Collection[str]) -> None:
         """Stop these at once; supervisord kills those that take too long."""
         for name in self._up(names):
-            self._call().stopProcess(name, False)
+            with contextlib.suppress(OSError, xmlrpc.client.Error):  # it has just ended, or supervisord has
+                self._call().stopProcess(name, False)
         while self._up(names):
             time.sleep(0.05)
 

@@ -36,7 +36,7 @@ def test_its_own_errors_are_problem_details(path, body, status, title):
     assert headers["Content-Type"] == "application/problem+json"
     assert (problem["status"], problem["title"]) == (status, title)
     assert problem["detail"]
-    assert problem["instance"] == f"/requests/{headers['X-Request-ID']}"
+    assert problem["request_id"] == headers["X-Request-ID"]
 
 
 def test_a_sane_request_id_is_kept_and_another_replaced():

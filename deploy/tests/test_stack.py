@@ -10,9 +10,15 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+import boto3
 import pytest
+from redis import Redis
+
+from contracts import TOPICS
+from contracts.registry import Registry
 
 REPO = Path(__file__).parents[2]
 STACK = [sys.executable, str(REPO / "deploy/local/stack.py")]
@@ -36,6 +42,12 @@ def pid_of(process: str) -> int:
 
 def is_another(process: str, pid: int) -> bool:
     return pid_of(process) not in (0, pid)
+
+
+def free_ports(*names: str) -> dict[str, str]:
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
+        return {f"{n}_PORT": str(s.getsockname()[1]) for n, s in zip(names, sockets, strict=True)}
 
 
 def listens(port: int) -> bool:
@@ -91,6 +103,41 @@ def test_a_run_that_is_told_to_end_takes_its_stack_along():
         assert run.wait(20) == 128 + signal.SIGTERM
     assert not listens(port)
     assert not list((REPO / ".stack").glob(f"{name}/*"))
+
+
+@pytest.mark.stack
+def test_what_is_stored_outlives_everything_but_reset():
+    """Rows and schema ids survive a kill -9 of all, and down and up; Redis is cold then; reset leaves nothing."""
+    name, ports = f"test-{uuid4().hex[:8]}", free_ports("KAFKA", "KAFKA_CONTROLLER", "DYNAMODB", "REGISTRY", "REDIS")
+    directory = REPO / ".stack" / name
+
+    def stack(verb: str, *more: str) -> None:
+        subprocess.run([*STACK, verb, "--name", name, *more], env={**os.environ, **ports}, check=True)
+
+    def up() -> tuple[Any, list[int], Redis]:
+        stack("up", "--only", "kafka,dynamodb,redis,registry")
+        registry = Registry(f"http://127.0.0.1:{ports['REGISTRY_PORT']}/apis/ccompat/v7")
+        ids = [registry.id_of(topic, version) for topic in TOPICS.values() for version in topic.versions]
+        dynamodb = boto3.client("dynamodb", endpoint_url=f"http://127.0.0.1:{ports['DYNAMODB_PORT']}")
+        return dynamodb, ids, Redis(port=int(ports["REDIS_PORT"]))
+
+    try:
+        dynamodb, ids, redis = up()
+        dynamodb.put_item(TableName="users", Item={"user_id": {"S": "alice"}})
+        redis.set("key", "value")
+        redis.close()
+        os.kill(int((directory / "supervisord.pid").read_text()), signal.SIGKILL)
+        assert within(10, lambda: not any(listens(int(port)) for port in ports.values()))
+        for after in ("kill -9", "down"):
+            dynamodb, found, redis = up()
+            assert found == ids, after
+            assert "Item" in dynamodb.get_item(TableName="users", Key={"user_id": {"S": "alice"}}), after
+            assert redis.dbsize() == 0, after
+            redis.close()
+            stack("down")
+    finally:
+        stack("reset")
+    assert not directory.exists()
 
 
 def test_a_taken_port_is_named_with_its_variable():

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 from people import Person
 
@@ -34,18 +34,22 @@ def freshness() -> list[dict[str, Any]]:
     with ThreadPoolExecutor(64) as threads:
         began = time.monotonic()
         for n in range(SECONDS * A_SECOND):
+            if n % (10 * A_SECOND) == 0:
+                print(f"    {n // A_SECOND} of {SECONDS} s", flush=True)
             time.sleep(max(0, began + n / A_SECOND - time.monotonic()))
             follows.append(threads.submit(_follow, readers[n % FANS], stars[n]))
             tweets.append(threads.submit(_tweet, random.choice(authors), watched, n % FANS))
-        took = time.monotonic() - began
         seen = [[job.result() for job in jobs] for jobs in (follows, tweets)]
     watched.end()
-    load = f"{len(follows) / took:.0f} follows/s and {len(tweets) / took:.0f} tweets/s for {took:.0f} s"
-    setup = f"{load} through the gateway; each polled over HTTP every {POLL * 1000:.0f} ms once its write was answered"
+    took = max(one.answered for jobs in seen for one in jobs) - began
+    if took > SECONDS * 1.05:
+        raise RuntimeError(f"the load of {SECONDS} s took {took:.0f} s: this machine is too slow to be measured at it")
+    load = f"{len(follows) / took:.1f} follows/s and {len(tweets) / took:.1f} tweets/s answered over {took:.0f} s"
+    setup = f"{load}; each polled over HTTP every {POLL * 1000:.0f} ms; the time is from sending the write"
     return [
         figure
-        for name, lags in zip(("follow → count visible", "tweet → in a follower's timeline"), seen, strict=True)
-        for figure in _figures(name, lags, setup)
+        for name, jobs in zip(("follow → count visible", "tweet → in a follower's timeline"), seen, strict=True)
+        for figure in _figures(name, [one.lag for one in jobs], setup)
     ]
 
 
@@ -59,24 +63,35 @@ def _figures(name: str, lags: list[float], setup: str) -> list[dict[str, Any]]:
     ]
 
 
-def _follow(reader: Person, star: Person) -> float:
-    reader.follow(star)
-    return _until(lambda: star.counts()[0] == 1)
+class Seen(NamedTuple):
+    """When a write was answered, and how long it took from sending it until others saw it."""
+
+    answered: float
+    lag: float
 
 
-def _tweet(author: Person, watched: "_Watch", reader: int) -> float:
-    tweet_id = author.tweet("hello, world")
+def _follow(reader: Person, star: Person) -> Seen:
     began = time.monotonic()
-    return watched.seen(reader, tweet_id) - began
+    reader.follow(star)
+    answered = time.monotonic()
+    return Seen(answered, _until(lambda: star.counts()[0] == 1) - began)
+
+
+def _tweet(author: Person, watched: "_Watch", reader: int) -> Seen:
+    began = time.monotonic()
+    tweet_id = author.tweet("hello, world")
+    answered = time.monotonic()
+    return Seen(answered, watched.seen(reader, tweet_id) - began)
 
 
 def _until(visible: Callable[[], bool]) -> float:
+    """Return the moment when it was visible."""
     began = time.monotonic()
     while not visible():
         if time.monotonic() - began > LONGEST_WAIT:
             raise TimeoutError(f"not visible after {LONGEST_WAIT} s")
         time.sleep(POLL)
-    return time.monotonic() - began
+    return time.monotonic()
 
 
 class _Watch:

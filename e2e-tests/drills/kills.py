@@ -3,6 +3,8 @@
 import random
 import threading
 import time
+import uuid
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -27,7 +29,7 @@ class Load:
         self.people = [Person(f"Person {n}").join() for n in range(PEOPLE)]
         self.tweets: dict[str, set[str]] = {person.user_id: set() for person in self.people}
         self.writes = 0
-        self.unanswered = 0
+        self.unanswered: set[str] = set()
         self._over = threading.Event()
 
     def run(self, threads: ThreadPoolExecutor) -> list[Any]:
@@ -59,10 +61,15 @@ class Load:
 
     def _tweet(self, me: Person) -> None:
         """Once only: whether a tweet that was not answered is there, its row will tell."""
+        text = f"drill {uuid.uuid4().hex}"
         try:
-            self.tweets[me.user_id].add(me.tweet("drilling"))
-        except (urllib3.exceptions.HTTPError, RefusedError):
-            self.unanswered += 1
+            self.tweets[me.user_id].add(me.tweet(text))
+        except urllib3.exceptions.HTTPError:
+            self.unanswered.add(text)
+        except RefusedError as error:
+            if error.status < 500:
+                raise
+            self.unanswered.add(text)
 
 
 def kills() -> dict[str, Any]:
@@ -74,11 +81,11 @@ def kills() -> dict[str, Any]:
             time.sleep(random.uniform(*BETWEEN))
             target, fault = random.choice(TARGETS), random.choice(list(done))
             print(f"    {number + 1}/{FAULTS} {fault} {target}", flush=True)
-            _break(fault, target)
-            done[fault] += 1
+            done[fault] += _break(fault, target)
         load.stop()
         for writer in writers:
             writer.result()
+    print("    settling", flush=True)
     all_ready(within=SETTLED)
     differences = _settled(load)
     return {
@@ -86,20 +93,21 @@ def kills() -> dict[str, Any]:
         "faults": ", ".join(f"{count} x {fault}" for fault, count in done.items()) + f" among {', '.join(TARGETS)}",
         "compared": "each person's counts with the rows, and their whole timeline with what those they follow said",
         "differences": differences,
-        "counts": f"{load.writes} requests of {PEOPLE} people, {load.unanswered} tweets not answered, "
+        "counts": f"{load.writes} requests of {PEOPLE} people, {len(load.unanswered)} tweets not answered, "
         f"{sum(map(len, load.tweets.values()))} tweets left",
     }
 
 
-def _break(fault: str, target: str) -> None:
+def _break(fault: str, target: str) -> bool:
+    """Do it; False if the target was down already."""
     if fault == "kill -9":
-        kill(target)
-    elif fault == "SIGTERM":
-        terminate(target)
-    else:
-        pause(target)
-        time.sleep(3)
-        resume(target)
+        return kill(target)
+    if fault == "SIGTERM":
+        return terminate(target)
+    done = pause(target)
+    time.sleep(3)
+    resume(target)
+    return done
 
 
 def _settled(load: Load) -> list[str]:
@@ -123,19 +131,20 @@ def _differences(load: Load) -> list[str]:
     found = []
     for person in load.people:
         me = person.user_id
-        if lost := load.tweets[me] - said[me]:
+        if lost := load.tweets[me] - said[me].keys():
             found.append(f"{me}: answered tweets without a row: {sorted(lost)}")
+        if twice := [text for text, times in Counter(said[me].values()).items() if times > 1]:
+            found.append(f"{me}: said once, and there twice: {twice}")
+        if strange := {said[me][tweet_id] for tweet_id in said[me].keys() - load.tweets[me]} - load.unanswered:
+            found.append(f"{me}: rows that were deleted, or that nobody asked for: {sorted(strange)}")
         followers = sum(me in following for following in follows.values())
         if (counts := person.counts()) != (followers, len(follows[me])):
             found.append(f"{me}: counts {counts}, rows {(followers, len(follows[me]))}")
-        truth = set().union(*(said[author] for author in follows[me] | {me}))
+        truth = {tweet_id for author in follows[me] | {me} for tweet_id in said[author]}
         shown = person.whole_timeline()
         if shown != sorted(truth, reverse=True):
             missing, extra = sorted(truth - set(shown)), sorted(set(shown) - truth)
             found.append(f"{me}: timeline misses {len(missing)} {missing[:3]}, has {len(extra)} too many {extra[:3]}")
-    unexplained = sum(len(said[author] - answered) for author, answered in load.tweets.items())
-    if unexplained > load.unanswered:
-        found.append(f"{unexplained} tweets that nobody was told of, but only {load.unanswered} were not answered")
     return found
 
 

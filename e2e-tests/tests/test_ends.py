@@ -1,11 +1,15 @@
 """Services end when they are asked to, and come back."""
 
+import os
+import signal
+
 import pytest
 
 from eventually import eventually
-from processes import SERVICES, all_ready, kill, pid, terminate
+from people import get
+from processes import SERVICES, STORES, all_ready, pid, terminate
 
-OTHERS = ("gateway", "redis", "dynamodb")
+OTHERS = ("gateway", *STORES)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -16,8 +20,16 @@ def test_a_service_ends_soon_after_sigterm(service):
 
 @pytest.mark.parametrize("process", [*SERVICES, *OTHERS])
 def test_a_process_that_was_killed_is_back_within_five_seconds(process):
-    """The supervisor starts it again; nobody is left holding its port."""
-    _is_replaced(process, kill, within=5)
+    """The supervisor starts it again, and it works: nobody is left holding its port."""
+    _is_replaced(process, lambda name: os.kill(pid(name), signal.SIGKILL), within=5)
+    all_ready()
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_that_was_killed_answers_soon(service):
+    """A process that begins again and again would not."""
+    os.kill(pid(service), signal.SIGKILL)
+    eventually(lambda: get(f"/{service}/healthz")[0], 200, within=10)
 
 
 @pytest.fixture(autouse=True)

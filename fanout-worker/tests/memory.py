@@ -21,9 +21,9 @@ class Memory:
         self.after_agree = None
         self._faults = iter(faults)
 
-    def remember(self, tweet, now):  # noqa: ARG002
-        self._ask("remember", tweet.tweet_id)
-        self.recents[tweet.author_id].append(tweet.tweet_id)
+    def remember(self, author_id, tweet_id):
+        self._ask("remember", tweet_id)
+        self.recents[author_id].append(tweet_id)
 
     def insert(self, tweet_id, user_ids):
         self._ask("insert", *user_ids)
@@ -80,7 +80,7 @@ def placed(ids, tweet_id, cap=layout.CAP, slack=layout.SLACK):
     if known and not mark and int(tweet_id) <= int(known[-1]):
         return ids
     placed = [*sorted({*known, tweet_id}, key=int, reverse=True), *mark]
-    return placed[:cap] if len(placed) > cap + slack else placed
+    return placed[:cap] if len(placed) > cap + slack and not mark else placed
 
 
 def agreed(ids, following, followee, tweet_ids, cap=layout.CAP):

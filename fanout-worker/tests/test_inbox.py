@@ -25,7 +25,7 @@ class Letter:
     key: bytes | None = b"bob"
     partition: int = 3
     offset: int = 7
-    headers: list = field(default_factory=lambda: [("followee_id", b"bob"), ("follower_id", b"alice")])
+    headers: list = field(default_factory=lambda: [("followee_id", b"bob"), ("follower_id", b"alice"), ("odd", None)])
 
 
 class Graveyard:

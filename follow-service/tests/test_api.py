@@ -1,5 +1,6 @@
 """What a client sees."""
 
+import jwt
 import pytest
 
 from follow_service.app import create_app
@@ -35,8 +36,8 @@ def test_follow_and_unfollow_may_be_repeated(http, memory):
     for _ in range(2):
         assert http.post("/v1/users/bob/follow", headers=bearer("alice")).status_code == 204
     assert len(memory.edges) == 1
-    for _ in range(2):
-        assert http.delete("/v1/users/bob/follow", headers=bearer("alice")).status_code == 204
+    for other in ("bob", "bob", "nobody", "x" * 3_000):
+        assert http.delete(f"/v1/users/{other}/follow", headers=bearer("alice")).status_code == 204
     assert not memory.edges
 
 
@@ -91,6 +92,7 @@ def test_a_bad_body_is_named(http, body, status, named):
         ("get", "/v1/users/alice/followers?cursor=x", 400, "cursor"),
         ("put", "/v1/users/me", 415, "application/json"),
         ("post", "/v1/users/me", 405, ""),
+        ("post", "/v1/users/" + "x" * 3_000 + "/follow", 404, "xxx"),
         ("get", "/v1/nothing", 404, ""),
     ],
 )
@@ -156,6 +158,21 @@ def test_what_nobody_foresaw_is_a_500_without_details(caplog):
     assert response.status_code == 500
     assert "secret" not in response.text
     assert "secret" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error", [jwt.PyJWKClientConnectionError("no route"), jwt.PyJWKSetError("empty"), ValueError()]
+)
+def test_an_issuer_that_is_away_is_503(error):
+    """Nobody is told that a good token is bad because its key cannot be had."""
+
+    class Away:
+        def get_signing_key_from_jwt(self, token):  # noqa: ARG002
+            raise error
+
+    http = create_app(SETTINGS, store=MemoryStore(), keys=Away()).test_client()
+    response = http.get("/v1/users/alice", headers=bearer("alice"))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
 
 
 def test_openapi_tells_every_route_and_no_other(http):

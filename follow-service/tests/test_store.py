@@ -1,5 +1,6 @@
 """What every store promises: the same tests on the one in memory and on DynamoDB."""
 
+import base64
 import os
 
 import pytest
@@ -9,6 +10,21 @@ from follow_service.follows import BadCursorError, Edge, StoreAwayError
 from follow_service.store import CONFLICT_ATTEMPTS, DynamoStore, client
 
 from .memory import MemoryStore
+
+FOREIGN_CURSORS = [
+    base64.urlsafe_b64encode(text.encode()).decode()
+    for text in (
+        "not ours",
+        "1",
+        "1 ",
+        "1 a b",
+        "1 " + "x" * 3_000,
+        "9" * 60 + " x",
+        "-1 x",
+        "\u0661 x",
+        "[" * 2_500,
+    )
+]
 
 
 class StorePromises:
@@ -42,24 +58,27 @@ class StorePromises:
         assert store.followers(bob, 10, None).users == []
         assert store.following(alice, 10, None).users == []
 
-    def test_lists_are_complete_and_newest_first_over_pages(self, store, somebody):
-        """Paging from the top to the end gives each edge once, in order."""
-        star, fans = somebody(), [somebody() for _ in range(7)]
+    @pytest.mark.parametrize("fans", [6, 7])
+    def test_lists_are_complete_and_newest_first_over_pages(self, store, somebody, fans):
+        """Paging from the top to the end gives each edge once, in order; no page is empty."""
+        star, fans = somebody(), [somebody() for _ in range(fans)]
         for at, fan in enumerate(fans):
             store.add(Edge(fan, star), at)
         seen, cursor = [], None
         while True:
             page = store.followers(star, 3, cursor)
+            assert page.users
             seen += [row.user_id for row in page.users]
             cursor = page.next_cursor
             if cursor is None:
                 break
         assert seen == fans[::-1]
 
-    def test_a_foreign_cursor_is_refused(self, store, somebody):
+    @pytest.mark.parametrize("cursor", FOREIGN_CURSORS)
+    def test_a_foreign_cursor_is_refused(self, store, somebody, cursor):
         """A cursor that was not handed out is the client's error, whatever is in it."""
         with pytest.raises(BadCursorError, match="next_cursor"):
-            store.following(somebody(), 3, "bm90IG91cnM")
+            store.following(somebody(), 3, cursor)
 
 
 class TestMemoryStore(StorePromises):

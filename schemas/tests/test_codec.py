@@ -27,11 +27,13 @@ NOTE = {"name": "note", "type": "string", "default": "", "doc": "A field of the 
 
 text = st.text()
 longs = st.integers(-(2**63), 2**63 - 1)
-sources = st.builds(Source, text, st.integers(0, 10**40))
+names = st.text(min_size=1)
+decimals = st.integers(0, 2**64).map(str)
+sources = st.builds(Source, names, st.integers(0, 10**40))
 events = st.one_of(
-    st.builds(FollowChanged, text, sources, text, text, st.booleans(), longs | st.none()),
-    st.builds(TweetCreated, text, sources, text, text, text, longs),
-    st.builds(TweetDeleted, text, sources, text, text, longs | st.none()),
+    st.builds(FollowChanged, names, sources, names, names, st.booleans(), longs | st.none()),
+    st.builds(TweetCreated, names, sources, decimals, names, text, longs),
+    st.builds(TweetDeleted, names, sources, decimals, names, longs | st.none()),
 )
 
 FOLLOWS = TOPICS["FollowChanged"]
@@ -79,6 +81,9 @@ def test_an_independent_reader_reads_what_is_encoded(event):
         ({"occurred_at": 2**63}, "on field occurred_at"),
         ({"occurred_at": ("long", 1)}, "on field occurred_at"),
         ({"event_id": "\ud800"}, "surrogates not allowed"),
+        ({"followee_id": ""}, "an empty id"),
+        ({"event_id": ""}, "an empty id"),
+        ({"source": Source("", 1)}, "an empty id"),
         ({"source": None}, "source=None"),
         ({"source": Source(None, 1)}, "must be string on field shard_id"),
         ({"source": Source("s", "7")}, "sequence_number is '7'"),
@@ -103,6 +108,19 @@ def test_a_moment_that_may_not_be_null_is_held_to_its_type(wrong, named):
     tweet = TweetCreated("e", Source("s", 7), "1", "alice", "hi", 1)
     with pytest.raises(ContractError, match=f"TweetCreated.*{named}"):
         codec(TOPICS["TweetCreated"]).encode(replace(tweet, occurred_at=wrong))
+
+
+@pytest.mark.parametrize("tweet_id", ["", "x", "-1", "1.5", " 1", "1" * 21])
+def test_a_tweets_id_is_a_decimal_number_both_ways(tweet_id):
+    """Scripts and cursors sort by it; a record that has something else must not come as far as them."""
+    topic = TOPICS["TweetCreated"]
+    with pytest.raises(ContractError, match="TweetCreated"):
+        codec(topic).encode(TweetCreated("e", Source("s", 7), tweet_id, "alice", "hi", 1))
+    record = next(examples(topic)).record | {"tweet_id": tweet_id}
+    body = BytesIO()
+    schemaless_writer(body, parse_schema(json.loads(topic.latest.schema)), record)
+    with pytest.raises(ContractError, match="TweetCreated"):
+        codec(topic).decode(b"\0\0\0\0\1" + body.getvalue())
 
 
 def test_another_topics_event_is_refused():

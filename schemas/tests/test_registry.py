@@ -38,7 +38,9 @@ def answering():
         server.server_close()
 
 
-@pytest.mark.parametrize(("status", "body"), [(500, b"{}"), (503, b"soon"), (401, b"who?"), (200, b"<html>")])
+@pytest.mark.parametrize(
+    ("status", "body"), [(500, b"{}"), (503, b"soon"), (401, b"who?"), (200, b"<html>"), (200, b"{}"), (200, b"[]")]
+)
 def test_a_registry_that_does_not_answer_sensibly_is_away(answering, status, body):
     """A gateway's page, a start in progress: try again later."""
     with pytest.raises(RegistryAwayError, match="FollowChanged-value"):

@@ -1,5 +1,6 @@
 """What a client sees."""
 
+import jwt
 import pytest
 
 from timeline_service.app import create_app
@@ -85,6 +86,21 @@ def test_a_cache_is_awaited_at_the_start_and_done_without_later(cache, archive, 
     assert http.get("/readyz").status_code == 200
     assert len(http.get("/v1/timeline", headers=bearer("alice")).json["tweets"]) == len(said) - 1
     assert 'timeline_pages_total{source="database"}' in http.get("/metrics").text
+
+
+@pytest.mark.parametrize(
+    "error", [jwt.PyJWKClientConnectionError("no route"), jwt.PyJWKSetError("empty"), ValueError()]
+)
+def test_an_issuer_that_is_away_is_503(error):
+    """Nobody is told that a good token is bad because its key cannot be had."""
+
+    class Away:
+        def get_signing_key_from_jwt(self, token):  # noqa: ARG002
+            raise error
+
+    http = create_app(SETTINGS, cache=MemoryCache(), archive=MemoryArchive(), keys=Away()).test_client()
+    response = http.get("/v1/timeline", headers=bearer("alice"))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
 
 
 def test_openapi_tells_every_route_and_no_other(http):

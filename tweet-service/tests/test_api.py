@@ -1,5 +1,6 @@
 """What a client sees."""
 
+import jwt
 import pytest
 
 from tweet_service.app import create_app
@@ -133,6 +134,21 @@ def test_a_store_that_is_away_is_503_and_not_ready():
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert http.get("/healthz").status_code == 200
     assert http.get("/readyz").status_code == 503
+
+
+@pytest.mark.parametrize(
+    "error", [jwt.PyJWKClientConnectionError("no route"), jwt.PyJWKSetError("empty"), ValueError()]
+)
+def test_an_issuer_that_is_away_is_503(error):
+    """Nobody is told that a good token is bad because its key cannot be had."""
+
+    class Away:
+        def get_signing_key_from_jwt(self, token):  # noqa: ARG002
+            raise error
+
+    http = create_app(SETTINGS, store=MemoryStore(), keys=Away(), ids=Snowflakes(lambda: 1)).test_client()
+    response = http.get("/v1/tweets/1", headers=bearer("alice"))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
 
 
 def test_openapi_tells_every_route_and_no_other(http):

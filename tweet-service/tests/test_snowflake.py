@@ -71,6 +71,14 @@ def test_nothing_is_made_beyond_what_is_reserved():
     assert ids.next()[1] == NOW + 1
 
 
+def test_a_span_that_is_renewed_leaves_ids_in_the_present():
+    """More time ahead is no reason to make ids of it now."""
+    ids = snowflakes(lambda: NOW, until=NOW + 10)
+    ids.next()
+    ids.reserve(Reservation(0, 0, NOW + 30_000))
+    assert ids.next()[1] == NOW
+
+
 def test_nothing_is_made_before_anything_is_reserved():
     """A process that just began has no number yet, and says so."""
     ids = Snowflakes(lambda: NOW)

@@ -15,6 +15,8 @@ from tweet_service.tweets import (
     post_once,
 )
 
+from .memory import MemoryStore
+
 
 @pytest.mark.parametrize(
     ("text", "named"), [("", "say something"), (" \n", "say something"), ("x" * 281, "281"), ("é" * 9_000, "bytes")]
@@ -40,6 +42,18 @@ def test_an_id_that_is_taken_is_never_overwritten(memory):
     second = post(memory, "bob", "two", lambda: next(ids))
     assert (first.tweet_id, second.tweet_id) == ("1", "2")
     assert memory.find("1").tweet.text == "one"
+
+
+def test_a_write_that_meets_its_own_first_try_is_one_tweet(memory):
+    """The answer was lost on the way, and the store's client sent the request again."""
+
+    def add_twice(tweet):
+        MemoryStore.add(memory, tweet)
+        MemoryStore.add(memory, tweet)
+
+    memory.add = add_twice
+    assert post(memory, "alice", "hello", ids_from(1)).tweet_id == "1"
+    assert len(memory.rows) == 1
 
 
 def ids_from(first):

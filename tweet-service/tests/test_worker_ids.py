@@ -48,7 +48,7 @@ class TestOnDynamoDB:
         held = holder.claim()
         clock[0] += SPAN_MS - 1
         renewed = holder.renew(held)
-        assert (renewed.worker, renewed.start_ms, renewed.until_ms) == (held.worker, held.until_ms, clock[0] + SPAN_MS)
+        assert (renewed.worker, renewed.start_ms, renewed.until_ms) == (held.worker, held.start_ms, clock[0] + SPAN_MS)
         clock[0] -= 2 * SPAN_MS
         assert holder.renew(renewed).until_ms == renewed.until_ms
 

@@ -24,6 +24,7 @@ from count_aggregator.settings import Settings
 
 TOPIC = TOPICS["FollowChanged"]
 LONGEST_STOP = 20.0
+FATAL_ONLY = 2  # librdkafka's log level: what it cannot reach, we say ourselves
 EXIT_HUNG = 75
 _log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         "count-aggregator",
         broker=[f"kafka://{server}" for server in settings.kafka.split(",")],
         web_enabled=False,
-        datadir=tempfile.mkdtemp(),  # it has nothing to put there, and would make a folder where it was started
+        datadir=f"{tempfile.gettempdir()}/count-aggregator-{os.getuid()}",  # stays empty; the default is where we stand
         topic_disable_leader=True,
         topic_allow_declare=False,
         consumer_auto_offset_reset="earliest",
@@ -76,7 +77,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
 
 def check_topic(bootstrap_servers: str, topic: Topic) -> None:
     """Raise unless the topic is there with the contract's number of partitions."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": FATAL_ONLY}, logger=_log)
     found = admin.list_topics(topic.name, timeout=5).topics[topic.name]
     if found.error is not None:
         raise KafkaException(found.error)

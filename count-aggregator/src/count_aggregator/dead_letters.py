@@ -1,9 +1,13 @@
 """The topic's .dlq: what cannot be processed, as it came, with why and whence in its headers."""
 
+import logging
+
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from contracts import Topic
 from count_aggregator.inbox import Message, pairs
+
+_log = logging.getLogger(__name__)
 
 
 class KafkaDeadLetters:
@@ -11,9 +15,8 @@ class KafkaDeadLetters:
 
     def __init__(self, bootstrap_servers: str, topic: Topic) -> None:
         self._topic = topic
-        self._producer = Producer(
-            {"bootstrap.servers": bootstrap_servers, "enable.idempotence": True, "message.timeout.ms": 0}
-        )
+        settings = {"bootstrap.servers": bootstrap_servers, "enable.idempotence": True, "message.timeout.ms": 0}
+        self._producer = Producer(settings, logger=_log)
 
     def bury(self, message: Message, reason: str) -> None:
         """Send the message as it came, with why and whence in its headers; return when Kafka has it."""

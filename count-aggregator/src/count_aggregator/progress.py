@@ -1,4 +1,4 @@
-"""Whether the work goes on: what the start waits for, whether partitions came, and how long a batch has taken."""
+"""How the work stands: what the start waits for, whether partitions came, and how long a batch has taken."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class Progress:
-    """Ready means that messages are being handled, not that the process is up."""
+    """Ready means that every part is there, partitions came, and no batch is stuck."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

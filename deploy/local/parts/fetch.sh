@@ -46,6 +46,10 @@ part() { # part NAME VERSION SIZE COMMAND…: unless this version is here, make 
   [[ -d $1-$2 ]] || {
     need mvn maven
     need javac openjdk-17-jdk-headless
+    [[ $(javac -version 2>&1) =~ \ ([0-9]+) && ${BASH_REMATCH[1]} -ge 17 ]] || {
+      echo "$(javac -version 2>&1) is too old, 17 is needed; run: sudo apt-get install openjdk-17-jdk-headless" >&2
+      exit 1
+    }
     rm -rf new
     step "fetching $1 $2 with Maven ($3)" "${@:4}"
     mv new "$1-$2"

@@ -25,6 +25,7 @@ from fanout_worker.timelines import Timelines, connect
 
 TOPIC_LIST = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers]
 LONGEST_STOP = 20.0
+FATAL_ONLY = 2  # librdkafka's log level: what it cannot reach, we say ourselves
 EXIT_HUNG = 75
 _log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         "fanout-worker",
         broker=[f"kafka://{server}" for server in settings.kafka.split(",")],
         web_enabled=False,
-        datadir=tempfile.mkdtemp(),  # it has nothing to put there, and would make a folder where it was started
+        datadir=f"{tempfile.gettempdir()}/fanout-worker-{os.getuid()}",  # stays empty; the default is where we stand
         topic_disable_leader=True,
         topic_allow_declare=False,
         consumer_auto_offset_reset="earliest",
@@ -81,7 +82,7 @@ def _handle(inbox: Inbox, deliveries: Deliveries, _: int, messages: Sequence[Mes
 
 def check_topic(bootstrap_servers: str, topic: Topic) -> None:
     """Raise unless the topic is there with the contract's number of partitions."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": FATAL_ONLY}, logger=_log)
     found = admin.list_topics(topic.name, timeout=5).topics[topic.name]
     if found.error is not None:
         raise KafkaException(found.error)

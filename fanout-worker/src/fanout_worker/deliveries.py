@@ -25,8 +25,8 @@ class StoreAwayError(Exception):
 class Timelines(Protocol):
     """Where tweets go."""
 
-    def remember(self, tweet: TweetCreated, now: int) -> None:
-        """Keep the tweet among its author's recent ones, and its body for the readers."""
+    def remember(self, author_id: str, tweet_id: str) -> None:
+        """Keep the tweet among its author's recent ones."""
 
     def insert(self, tweet_id: str, user_ids: list[str]) -> int:
         """Insert the tweet into these users' timelines, where they are warm; return into how many."""
@@ -97,7 +97,7 @@ class Deliveries:
         return True
 
     def _fan_out(self, tweet: TweetCreated) -> None:
-        self._timelines.remember(tweet, self._now())
+        self._timelines.remember(tweet.author_id, tweet.tweet_id)
         inserted = self._timelines.insert(tweet.tweet_id, [tweet.author_id])
         for followers in self._tables.followers(tweet.author_id):
             if followers:

@@ -52,7 +52,7 @@ class Inbox:
             try:
                 yield self._decode(message)
             except ContractError as error:
-                headers = {name: value.decode(errors="replace") for name, value in pairs(message.headers)}
+                headers = {name: (value or b"").decode(errors="replace") for name, value in pairs(message.headers)}
                 place = {"topic": self._topic.name, "partition": message.partition, "offset": message.offset}
                 _log.error("dead letter", extra={**place, "headers": headers, "reason": str(error)})
                 self._dead_letters.bury(message, str(error))
@@ -72,6 +72,6 @@ class Inbox:
             self._sleep(PAUSE)
 
 
-def pairs(headers: Any) -> list[tuple[str, bytes]]:
+def pairs(headers: Any) -> list[tuple[str, bytes | None]]:
     """Return a message's headers as a list, however Faust holds them."""
     return list(headers.items() if isinstance(headers, Mapping) else headers or ())

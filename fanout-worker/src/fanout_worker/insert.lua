@@ -24,7 +24,7 @@ for i = 4, #ARGV do
     local length
     if below(redis.call('LINDEX', key, 0)) then length = redis.call('LPUSH', key, id) else length = place(key) end
     if length > 0 then inserted = inserted + 1 end
-    if length > cap + slack then redis.call('LTRIM', key, 0, cap - 1) end
+    if length > cap + slack and last:byte() ~= 33 then redis.call('LTRIM', key, 0, cap - 1) end
   end
 end
 return inserted

@@ -10,8 +10,7 @@ SLACK = 64  # it is cut in bulk, when it is this much over
 RECENT = 100  # tweets that are kept of each author
 RECENT_SECONDS = 3_600
 NOTE_SECONDS = 600  # far longer than an index of DynamoDB lags behind its table
-BODY_SECONDS = 7 * 86_400
-TOMBSTONE_SECONDS = 8 * 86_400
+TOMBSTONE_SECONDS = 8 * 86_400  # outlives every body, which the reader fills from the table for seven days
 
 
 def home_timeline(user_id: str) -> str:
@@ -37,8 +36,3 @@ def recent(author_id: str) -> str:
 def body(tweet_id: str) -> str:
     """Name the JSON of a tweet; an empty text is a tombstone."""
     return f"tweet:{{{tweet_id}}}"
-
-
-def may_fill(occurred_at: int, now: int) -> bool:
-    """Tell whether an event may fill a body: not once the tombstone of its deletion could have expired."""
-    return now - occurred_at < TOMBSTONE_SECONDS * 1000

@@ -1,6 +1,5 @@
 """The timelines in Redis: each write is safe to repeat, and in any order."""
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
@@ -9,13 +8,12 @@ from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from contracts import TweetCreated
 from fanout_worker import layout
 from fanout_worker.deliveries import StoreAwayError
 
 
 class Timelines:
-    """Home timelines, authors' recent tweets, and bodies."""
+    """Home timelines, authors' recent tweets, and tombstones."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -27,15 +25,13 @@ class Timelines:
         with _away():
             self._redis.ping()
 
-    def remember(self, tweet: TweetCreated, now: int) -> None:
-        """Keep the tweet among its author's recent ones, and its body for the readers."""
-        key = layout.recent(tweet.author_id)
+    def remember(self, author_id: str, tweet_id: str) -> None:
+        """Keep the tweet among its author's recent ones."""
+        key = layout.recent(author_id)
         with _away(), self._redis.pipeline(transaction=False) as pipeline:
-            pipeline.zadd(key, {tweet.tweet_id: 0})  # one score: the order is that of the ids
+            pipeline.zadd(key, {tweet_id: 0})  # one score: the order is that of the ids
             pipeline.zremrangebyrank(key, 0, -layout.RECENT - 1)
             pipeline.expire(key, layout.RECENT_SECONDS)
-            if layout.may_fill(tweet.occurred_at, now):
-                pipeline.set(layout.body(tweet.tweet_id), body(tweet), nx=True, ex=layout.BODY_SECONDS)
             pipeline.execute()
 
     def insert(self, tweet_id: str, user_ids: Sequence[str]) -> int:
@@ -75,19 +71,6 @@ def connect(url: str) -> Redis:
     """Build a client that gives up within seconds: whoever calls tries again."""
     once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
     return Redis.from_url(url, decode_responses=True, socket_connect_timeout=2, socket_timeout=4, retry=once_more)
-
-
-def body(tweet: TweetCreated) -> str:
-    """Write the tweet as readers of the timeline get it."""
-    return json.dumps(
-        {
-            "tweet_id": tweet.tweet_id,
-            "author_id": tweet.author_id,
-            "text": tweet.text,
-            "created_at": tweet.occurred_at,
-        },
-        ensure_ascii=False,
-    )
 
 
 def _lua(name: str) -> str:

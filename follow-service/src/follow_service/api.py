@@ -56,7 +56,7 @@ def blueprint(store: Store, authenticate: Callable[[], None], now: Callable[[], 
     @bp.delete("/<user_id>/follow")
     def unfollow(user_id: str) -> ResponseReturnValue:
         """Stop following someone. Safe to repeat, whether or not they exist."""
-        store.remove(Edge(caller(), user_id))
+        follows.unfollow(store, Edge(caller(), user_id))
         return "", 204
 
     @bp.get("/<user_id>/followers")

@@ -104,6 +104,12 @@ def follow(store: Store, edge: Edge, now: int) -> None:
     store.add(edge, now)
 
 
+def unfollow(store: Store, edge: Edge) -> None:
+    """Stop following somebody, whether or not they exist. Safe to repeat."""
+    if is_user_id(edge.followee_id):
+        store.remove(edge)
+
+
 def rename(store: Store, user_id: str, display_name: str, now: int) -> tuple[Profile, bool]:
     """Create the profile, or give it another name."""
     name = display_name.strip()

@@ -30,6 +30,8 @@ def install(app: Flask, statuses: Mapping[type[Exception], tuple[int, Mapping[st
 
     def named(error: Exception) -> Response:
         status, headers = next(statuses[cls] for cls in type(error).__mro__ if cls in statuses)
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            app.logger.warning("refused for now", extra={"request_id": g.get("request_id"), "reason": str(error)})
         return problem(status, str(error), headers=headers)
 
     def http(error: HTTPException) -> Response:

@@ -1,8 +1,8 @@
 """Profiles and edges in DynamoDB: each call is one request to one table."""
 
 import base64
-import json
 import random
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,12 +13,13 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from follow_service.follows import BadCursorError, Edge, Followed, Page, Profile, StoreAwayError
+from follow_service.follows import BadCursorError, Edge, Followed, Page, Profile, StoreAwayError, is_user_id
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 CONFLICT_ATTEMPTS = 8
+_TIME = re.compile(r"[0-9]{1,15}")
 _PASSING = {
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -27,9 +28,9 @@ _PASSING = {
 }
 
 
-def client() -> "DynamoDBClient":
+def client(attempts: int = 3) -> "DynamoDBClient":
     """Build a client that gives up within seconds, so that a request never hangs on its store."""
-    retries: Any = {"mode": "standard", "total_max_attempts": 3}
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
     return boto3.client(
         "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
     )
@@ -38,18 +39,18 @@ def client() -> "DynamoDBClient":
 class DynamoStore:
     """The Store on the tables users and followers."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
+        """Take a client for the work, and one for probes, which want their answer at once."""
         self._dynamodb = dynamodb
+        self._probe = probe or dynamodb
         self._users = f"{table_prefix}users"
         self._followers = f"{table_prefix}followers"
 
     def check(self) -> None:
         """Raise StoreAwayError unless both tables answer."""
         with _away():
-            self._dynamodb.get_item(TableName=self._users, Key={"user_id": {"S": "-"}})
-            self._dynamodb.get_item(
-                TableName=self._followers, Key={"followee_id": {"S": "-"}, "follower_id": {"S": "-"}}
-            )
+            self._probe.get_item(TableName=self._users, Key={"user_id": {"S": "-"}})
+            self._probe.get_item(TableName=self._followers, Key={"followee_id": {"S": "-"}, "follower_id": {"S": "-"}})
 
     def profile(self, user_id: str) -> Profile | None:
         """Return the profile, strongly consistent, or None."""
@@ -110,11 +111,11 @@ class DynamoStore:
                 KeyConditionExpression=f"{mine} = :me",
                 ExpressionAttributeValues={":me": {"S": user_id}},
                 ScanIndexForward=False,
-                Limit=limit,
+                Limit=limit + 1,
                 **query,
             )
         rows = [Followed(item[theirs]["S"], int(item["followed_at"]["N"])) for item in answer["Items"]]
-        return Page(rows, _write_cursor(rows[-1]) if "LastEvaluatedKey" in answer and rows else None)
+        return Page(rows[:limit], _write_cursor(rows[limit - 1]) if len(rows) > limit else None)
 
     def _update_user(self, **request: Any) -> Any:
         """Update an item of users, waiting out a transaction of the aggregator that holds it for a moment."""
@@ -144,15 +145,15 @@ def _profile(item: Any) -> Profile:
 
 
 def _write_cursor(row: Followed) -> str:
-    return base64.urlsafe_b64encode(json.dumps([row.followed_at, row.user_id]).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(f"{row.followed_at} {row.user_id}".encode()).decode().rstrip("=")
 
 
 def _read_cursor(cursor: str) -> Followed:
-    try:
-        followed_at, user_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return Followed(str(user_id), int(followed_at))
-    except (ValueError, TypeError) as error:
-        raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out") from error
+    with suppress(ValueError):
+        followed_at, _, user_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
+        if _TIME.fullmatch(followed_at) and is_user_id(user_id):
+            return Followed(user_id, int(followed_at))
+    raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
 
 
 @contextmanager

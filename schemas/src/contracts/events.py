@@ -42,7 +42,7 @@ class TweetCreated:
 
 @dataclass(frozen=True)
 class TweetDeleted:
-    """A tweet was deleted, by its author or with its row; perhaps told twice."""
+    """A tweet was deleted, by its author or with its row."""
 
     event_id: str
     source: Source

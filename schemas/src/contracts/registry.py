@@ -8,6 +8,7 @@ import json
 import urllib.error
 import urllib.request
 from http import HTTPStatus
+from http.client import HTTPException
 from typing import Any
 
 from contracts.codec import Codec
@@ -36,14 +37,14 @@ class Registry:
     def schema(self, schema_id: int) -> str:
         """Return the text of a schema, of any subject."""
         try:
-            text: str = self._ask("GET", f"/schemas/ids/{schema_id}")["schema"]
+            text: str = self._ask("GET", f"/schemas/ids/{schema_id}", "schema")["schema"]
         except NotRegisteredError as error:
             raise UnknownSchemaError(str(error)) from error
         return text
 
     def id_of(self, topic: Topic, version: Version) -> int:
         """Return the id of a released version; a registry that has another schema in its place breaks the contract."""
-        found = self._ask("GET", f"/subjects/{topic.subject}/versions/{version.number}")
+        found = self._ask("GET", f"/subjects/{topic.subject}/versions/{version.number}", "schema", "id")
         if json.loads(found["schema"]) != json.loads(version.schema):
             raise ContractError(
                 f"version {version.number} of {topic.subject} at {self._url} is not {version.schema_file}: "
@@ -54,22 +55,22 @@ class Registry:
 
     def register(self, subject: str, schema: str) -> int:
         """Add a version to a subject, unless the registry finds it incompatible."""
-        schema_id: int = self._ask("POST", f"/subjects/{subject}/versions", {"schema": schema})["id"]
+        schema_id: int = self._ask("POST", f"/subjects/{subject}/versions", "id", body={"schema": schema})["id"]
         return schema_id
 
     def compatibility(self, subject: str) -> str | None:
         """Return the level a subject is held to; None if it has none of its own."""
         try:
-            level: str = self._ask("GET", f"/config/{subject}")["compatibilityLevel"]
+            level: str = self._ask("GET", f"/config/{subject}", "compatibilityLevel")["compatibilityLevel"]
         except NotRegisteredError:
             return None
         return level
 
     def hold_to(self, subject: str, compatibility: str) -> None:
         """Set the level a subject is held to."""
-        self._ask("PUT", f"/config/{subject}", {"compatibility": compatibility})
+        self._ask("PUT", f"/config/{subject}", body={"compatibility": compatibility})
 
-    def _ask(self, method: str, path: str, body: dict[str, str] | None = None) -> Any:
+    def _ask(self, method: str, path: str, *wanted: str, body: dict[str, str] | None = None) -> Any:
         request = urllib.request.Request(  # noqa: S310  the operator's own URL
             self._url + path,
             method=method,
@@ -78,17 +79,20 @@ class Registry:
         )
         try:
             with urllib.request.urlopen(request, timeout=self._timeout_s) as answer:  # noqa: S310
-                return json.load(answer)
+                told = json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
-                told = f"{method} {self._url}{path}: {error.code} {error.read().decode(errors='replace')[:1000]}"
+                said = f"{method} {self._url}{path}: {error.code} {error.read().decode(errors='replace')[:1000]}"
             if error.code == HTTPStatus.NOT_FOUND:
-                raise NotRegisteredError(told) from error
+                raise NotRegisteredError(said) from error
             if error.code in (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY):
-                raise ContractError(told) from error
-            raise RegistryAwayError(told) from error
-        except (OSError, ValueError) as error:  # no connection, no answer in time, or not JSON
+                raise ContractError(said) from error
+            raise RegistryAwayError(said) from error
+        except (OSError, ValueError, HTTPException) as error:  # no connection, no answer in time, or not JSON
             raise RegistryAwayError(f"{method} {self._url}{path}: {error}") from error
+        if not isinstance(told, dict) or not told.keys() >= set(wanted):
+            raise RegistryAwayError(f"{method} {self._url}{path}: no {' and '.join(wanted)} in {told!r:.200}")
+        return told
 
 
 def codec_for(topic: Topic, url: str) -> Codec:

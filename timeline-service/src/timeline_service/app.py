@@ -22,7 +22,7 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
     cache = cache or RedisCache(connect(settings.redis_url))
-    archive = archive or DynamoArchive(client(), settings.table_prefix)
+    archive = archive or DynamoArchive(client(), settings.table_prefix, client(attempts=1))
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
     # Redis is waited for at the start; should it go away later, the database serves on.
     checks = {"dynamodb": archive.check, "redis": health.once(cache.check)}

@@ -1,5 +1,6 @@
 """Follows and tweets in DynamoDB: all of them, for what the cache does not hold."""
 
+import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 QUERIES = 16  # at once, over all requests
 BATCH = 100  # keys that one BatchGetItem takes
+MOST_THROTTLED = 5
 _PASSING = {
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -26,9 +28,9 @@ _PASSING = {
 }
 
 
-def client() -> "DynamoDBClient":
+def client(attempts: int = 3) -> "DynamoDBClient":
     """Build a client that gives up within seconds, so that a request never hangs on its store."""
-    retries: Any = {"mode": "standard", "total_max_attempts": 3}
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
     return boto3.client(
         "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
     )
@@ -37,16 +39,19 @@ def client() -> "DynamoDBClient":
 class DynamoArchive:
     """The Archive on the tables followers and tweets."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
+        """Take a client for the work, and one for probes, which want their answer at once."""
         self._dynamodb = dynamodb
+        self._probe = probe or dynamodb
         self._followers = f"{table_prefix}followers"
         self._tweets = f"{table_prefix}tweets"
         self._threads = ThreadPoolExecutor(QUERIES, thread_name_prefix="archive")
 
     def check(self) -> None:
         """Raise StoreAwayError unless both tables answer."""
-        self.followees("-")
-        self.tweets(["0"])
+        with _away():
+            self._probe.get_item(TableName=self._tweets, Key={"tweet_id": {"S": "-"}})
+            self._probe.get_item(TableName=self._followers, Key={"followee_id": {"S": "-"}, "follower_id": {"S": "-"}})
 
     def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
         """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
@@ -74,12 +79,18 @@ class DynamoArchive:
 
     def _items(self, table: str, keys: list[Any]) -> Iterator[Any]:
         """Give the items that are there, strongly consistent, however many."""
+        throttled = 0
         while keys:
             request: Any = {table: {"Keys": keys[:BATCH], "ConsistentRead": True}}
             with _away():
                 answer = self._dynamodb.batch_get_item(RequestItems=request)
             yield from answer["Responses"].get(table, [])
-            keys = [*answer["UnprocessedKeys"].get(table, {"Keys": []})["Keys"], *keys[BATCH:]]
+            left = answer["UnprocessedKeys"].get(table, {"Keys": []})["Keys"]
+            throttled = throttled + 1 if left else 0
+            if throttled == MOST_THROTTLED:
+                raise StoreAwayError(f"DynamoDB left keys of {table} unread {throttled} times in a row")
+            time.sleep(0.02 * throttled)
+            keys = [*left, *keys[BATCH:]]
 
     def _by_author(self, author_id: str, below: str, count: int) -> list[Tweet]:
         tweets: list[Tweet] = []

@@ -41,8 +41,8 @@ def authenticate(keys: Keys, issuer: str, audience: str, is_user_id: Callable[[s
                 audience=audience,
                 options={"require": ["exp", "sub"]},
             )
-        except jwt.PyJWKClientConnectionError as error:
-            raise KeysAwayError(f"the token issuer's keys cannot be fetched: {error}") from error
+        except (jwt.PyJWKClientConnectionError, jwt.PyJWKSetError, ValueError) as error:
+            raise KeysAwayError(f"the token issuer's keys cannot be had: {error}") from error
         except jwt.PyJWTError as error:
             raise UnauthorizedError(f"the token was not accepted: {error}") from error
         if not is_user_id(claims["sub"]):

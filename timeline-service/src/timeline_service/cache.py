@@ -31,7 +31,7 @@ class RedisCache:
     def load(self, user_id: str) -> Timeline | None:
         """Return the timeline; None if it is cold. A read renews its expiry, but never that of a rebuild's mark."""
         keys = layout.home_timeline(user_id), layout.following(user_id)
-        with _away(), self._redis.pipeline(transaction=False) as pipeline:
+        with _away(), self._redis.pipeline(transaction=True) as pipeline:  # a new followee and their tweets, or neither
             pipeline.lrange(keys[0], 0, -1)
             pipeline.smembers(keys[1])
             ids, following = pipeline.execute()

@@ -12,6 +12,7 @@ METRICS = CollectorRegistry()
 ProcessCollector(registry=METRICS)
 _SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"], registry=METRICS)
 PAGES = Counter("timeline_pages", "Pages, by where they came from.", ["source"], registry=METRICS)
+_METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"}
 _REQUEST_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _log = logging.getLogger(__name__)
 
@@ -29,7 +30,8 @@ def install(app: Flask) -> None:
     def end(response: Response) -> Response:
         seconds = time.perf_counter() - g.began
         route = request.url_rule.rule if request.url_rule else "none"
-        _SECONDS.labels(request.method, route, response.status_code).observe(seconds)
+        method = request.method if request.method in _METHODS else "other"
+        _SECONDS.labels(method, route, response.status_code).observe(seconds)
         if route.startswith("/v1"):
             _log.info(
                 "request",

@@ -17,6 +17,7 @@ from itertools import groupby, islice
 CAP = 800  # tweets that a cached timeline holds
 BEGINNING = "0"  # a floor below every id
 TOP = "9" * 19  # above every id
+_TWEET_ID = re.compile(r"[0-9]{19}")
 _USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
 
 
@@ -104,6 +105,6 @@ def read_cursor(cursor: str) -> str:
     """Return the id that a cursor stands for."""
     with suppress(ValueError, binascii.Error):
         tweet_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        if tweet_id.isascii() and tweet_id.isdecimal() and len(tweet_id) <= len(TOP):
+        if _TWEET_ID.fullmatch(tweet_id):
             return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")

@@ -27,7 +27,7 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
-    store = store or DynamoStore(client(), settings.table_prefix)
+    store = store or DynamoStore(client(), settings.table_prefix, client(attempts=1))
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
     if ids is None:
         ids = Snowflakes(now)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
@@ -16,6 +17,7 @@ from tweet_service.tweets import BadCursorError, Claim, Kept, Page, StoreAwayErr
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+_TWEET_ID = re.compile(r"[0-9]{19}")
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
 _PASSING = {
     "ProvisionedThroughputExceededException",
@@ -25,9 +27,9 @@ _PASSING = {
 }
 
 
-def client() -> "DynamoDBClient":
+def client(attempts: int = 3) -> "DynamoDBClient":
     """Build a client that gives up within seconds, so that a request never hangs on its store."""
-    retries: Any = {"mode": "standard", "total_max_attempts": 3}
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
     return boto3.client(
         "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
     )
@@ -36,14 +38,17 @@ def client() -> "DynamoDBClient":
 class DynamoStore:
     """The Store on the table tweets."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
+        """Take a client for the work, and one for probes, which want their answer at once."""
         self._dynamodb = dynamodb
+        self._probe = probe or dynamodb
         self._table = f"{table_prefix}tweets"
         self._claims = f"{table_prefix}tweet_claims"
 
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
-        self.find("-")
+        with away():
+            self._probe.get_item(TableName=self._table, Key={"tweet_id": {"S": "-"}})
 
     def add(self, tweet: Tweet) -> None:
         """Write a new row, or raise TakenIdError."""
@@ -153,7 +158,7 @@ def _write_cursor(tweet_id: str) -> str:
 def _read_cursor(cursor: str) -> str:
     with suppress(ValueError, binascii.Error):
         tweet_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        if tweet_id.isdecimal():
+        if _TWEET_ID.fullmatch(tweet_id):
             return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
 

@@ -118,11 +118,8 @@ def post(store: Store, author_id: str, text: str, next_id: Callable[[], tuple[st
     while True:
         tweet_id, now = next_id()
         tweet = Tweet(tweet_id, author_id, text, now)
-        try:
-            store.add(tweet)
-        except TakenIdError:
-            continue
-        return tweet
+        if _written(store, tweet):
+            return tweet
 
 
 def post_once(store: Store, author_id: str, text: str, key: str, next_id: Callable[[], tuple[str, int]]) -> Tweet:
@@ -139,14 +136,9 @@ def post_once(store: Store, author_id: str, text: str, key: str, next_id: Callab
         if claim.digest != digest:
             raise ReusedKeyError("this Idempotency-Key came with another text before; take a new key")
         tweet = Tweet(claim.tweet_id, author_id, text, claim.created_at)
-        try:
-            store.add(tweet)
-        except TakenIdError:
-            kept = store.find(tweet.tweet_id)
-            if kept is None or kept.tweet != tweet:  # somebody else's tweet has this id: claim another
-                store.unclaim(author_id, key, tweet.tweet_id)
-                continue
-        return tweet
+        if _written(store, tweet):
+            return tweet
+        store.unclaim(author_id, key, tweet.tweet_id)  # somebody else's tweet has this id: claim another
 
 
 def read(store: Store, tweet_id: str) -> Tweet:
@@ -169,6 +161,16 @@ def delete(store: Store, tweet_id: str, caller_id: str, now: int) -> None:
 def said_by(store: Store, author_id: str, limit: int, cursor: str | None) -> Page:
     """List what somebody said, newest first; of nobody, nothing."""
     return store.by_author(author_id, limit, cursor) if is_user_id(author_id) else Page([], None)
+
+
+def _written(store: Store, tweet: Tweet) -> bool:
+    """Write the row; False if its id is another tweet's. A client that tries again may meet its own first try."""
+    try:
+        store.add(tweet)
+    except TakenIdError:
+        kept = store.find(tweet.tweet_id)
+        return kept is not None and kept.tweet == tweet
+    return True
 
 
 def _known(store: Store, tweet_id: str) -> Kept:

@@ -10,6 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tweet_service.snowflake import WORKERS, Reservation
@@ -43,7 +44,8 @@ class WorkerIds:
 
     def renew(self, held: Reservation) -> Reservation | None:
         """Reserve more time for a number that is held; None if somebody else has it."""
-        return self._reserve(held.worker, "#owner = :owner", held.until_ms)
+        moved = self._reserve(held.worker, "#owner = :owner", held.until_ms)
+        return replace(held, until_ms=moved.until_ms) if moved else None
 
     def _reserve(self, worker: int, condition: str, at_least: int = 0) -> Reservation | None:
         """Move the row on, never back; what it said before is where the new span may begin."""
@@ -75,7 +77,7 @@ def keep_reserved(ids: WorkerIds, reserve: Callable[[Reservation], None]) -> Non
             try:
                 held = (ids.renew(held) if held else None) or ids.claim()
                 reserve(held)
-            except StoreAwayError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next try may find it mended
                 _log.warning("waiting", extra={"waiting_for": f"a worker number: {error}"})
             threading.Event().wait(PAUSE if held else 1)
 
