@@ -173,7 +173,7 @@ class Bridge:
         if place in self._gaps or place in self._tails:
             return
         self._gaps[place] = f"vanished from the stream before its end, published up to {position or 'nothing'}"
-        metrics.GAPS.labels(place.table).inc()
+        metrics.GAPS.labels(place.table, "vanished").inc()
         about = {"table": place.table, "stream_arn": place.stream_arn, "shard_id": place.shard_id}
         _log.error("gap in the stream: its children wait", extra={**about, "error": self._gaps[place]})
 

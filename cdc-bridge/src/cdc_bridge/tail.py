@@ -102,7 +102,7 @@ class Tail:
             self._leave("finished" if self._until_done() else "released")
         except GapError as error:
             self.gap = str(error)
-            metrics.GAPS.labels(self.place.table).inc()
+            metrics.GAPS.labels(self.place.table, "unreadable").inc()
             _log.error(
                 "gap in the stream: records were lost before they were read, so this shard is read no further",
                 extra=self._about(error=self.gap),
