@@ -8,6 +8,7 @@ Whatever fails in between, the tail begins again at the checkpoint; a page may b
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -165,16 +166,18 @@ class Tail:
             raise LeaseLostError("taken by another, or not renewed in time")
 
     def _count(self, messages: Iterable[Message]) -> None:
-        now = self._clock()
+        now, lag, published = self._clock(), metrics.LAG.labels(self.place.table), Counter[str]()
         for message in messages:
             if message.refusal is None:
-                metrics.PUBLISHED.labels(message.topic).inc()
+                published[message.topic] += 1
             else:
                 metrics.DEAD_LETTERS.labels(message.topic).inc()
                 event_id = dict(message.headers)["event_id"].decode()
                 _log.error("dead letter", extra=self._about(event_id=event_id, error=message.refusal))
             if message.occurred_at is not None:
-                metrics.LAG.labels(self.place.table).observe(now - message.occurred_at)
+                lag.observe(now - message.occurred_at)
+        for topic, count in published.items():
+            metrics.PUBLISHED.labels(topic).inc(count)
 
     def _leave(self, change: str) -> None:
         """Give the lease back; if that fails it expires by itself."""
