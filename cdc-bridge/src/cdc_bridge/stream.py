@@ -82,7 +82,7 @@ class Streams:
         found: list[Shard] = []
         after: str | None = None
         while True:
-            with _errors(stream_arn):
+            with _errors(stream_arn, gap="the stream is gone"):
                 answer = (
                     self._streams.describe_stream(StreamArn=stream_arn, ExclusiveStartShardId=after)
                     if after
