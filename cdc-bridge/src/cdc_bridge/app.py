@@ -1,5 +1,6 @@
 """The wiring: real parts from Settings."""
 
+import gc
 import logging
 import socket
 import threading
@@ -42,6 +43,7 @@ class App:
         with health.serving(self._settings.host, self._settings.port, self.waiting_for):
             codecs = self._agreed()
             self._bridge = self._build(codecs)
+            gc.freeze()  # what is loaded stays: going through it again and again took a sixth of each record's time
             if self._stopping.is_set():
                 return
             self._bridge.run()
