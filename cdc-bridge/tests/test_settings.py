@@ -15,7 +15,7 @@ def test_a_missing_variable_is_named(name):
 def test_the_rest_has_defaults():
     settings = Settings.from_env(ENV)
     assert (settings.port, settings.host, settings.table_prefix) == (8104, "0.0.0.0", "")  # noqa: S104
-    assert (settings.after_gap, settings.start, settings.lease_seconds) == ("fail", "TRIM_HORIZON", 10)
+    assert (settings.gap_policy, settings.start, settings.lease_seconds) == ("fail", "TRIM_HORIZON", 10)
 
 
 def test_a_malformed_number_is_named():

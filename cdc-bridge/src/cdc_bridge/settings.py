@@ -5,16 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self, TypeVar
 
+from cdc_bridge.gaps import Policy
+
 
 class SettingError(Exception):
     """A variable that is missing or malformed, by name."""
-
-
-class AfterGap(StrEnum):
-    """What a bridge does when something was lost before it was read."""
-
-    FAIL = "fail"  # reads no further until an operator has cleared the gap
-    CONTINUE = "continue"  # reads what is left; the gap is told until an operator has cleared it
 
 
 class Start(StrEnum):
@@ -38,7 +33,7 @@ class Settings:
     table_prefix: str
     log_level: str
     lease_seconds: float
-    after_gap: AfterGap
+    gap_policy: Policy
     start: Start
 
     @classmethod
@@ -68,7 +63,7 @@ class Settings:
                 table_prefix=env.get("TABLE_PREFIX", ""),
                 log_level=env.get("LOG_LEVEL", "INFO"),
                 lease_seconds=number("LEASE_SECONDS", "10"),
-                after_gap=one_of(AfterGap, "GAP_POLICY", AfterGap.FAIL),
+                gap_policy=one_of(Policy, "GAP_POLICY", Policy.FAIL),
                 start=one_of(Start, "START_POSITION", Start.TRIM_HORIZON),
             )
         except KeyError as error:
