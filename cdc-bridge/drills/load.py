@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -14,9 +14,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from ledger import Change, Message, differences
-from rig import Bridge, DynamoDb, Tap, bridges, dynamodb
+from rig import Bridge, DynamoDb, Tap, bridges, dynamodb, until
 
-from contracts import TOPICS
+from contracts import TOPICS, Codec
 from contracts.registry import codec_for
 
 WRITERS = 4
@@ -101,16 +101,18 @@ class World:
     bridges: list[Bridge]
     load: Load
     tap: Tap
+    codec: Codec
 
-    def outcome(self, name: str, faults: str, excused: Callable[[str, int], bool] = lambda *_: False) -> dict[str, Any]:
-        """End the load, wait until Kafka is quiet, and compare; excused changes are not missed."""
+    def outcome(self, name: str, faults: str, lost: Collection[tuple[str, int]] = ()) -> dict[str, Any]:
+        """End the load, wait until Kafka is quiet, and compare; these of the keys' changes must not be there."""
         self.load.stop()
+        until(lambda: all(bridge.ready() for bridge in self.bridges), SETTLED)
         wanted = {
-            key: [change for number, change in enumerate(changes) if not excused(key, number)]
+            key: [change for number, change in enumerate(changes) if (key, number) not in lost]
             for key, changes in self.load.written.items()
         }
         total = sum(map(len, self.load.written.values()))
-        messages = list(published(self.tap, wanted))
+        messages = list(self._published(wanted))
         found, counts = differences(wanted, messages)
         missing = total - sum(map(len, wanted.values()))
         return {
@@ -122,37 +124,30 @@ class World:
             + (f", {missing} covered by reported gaps" if missing else ""),
         }
 
-
-def published(tap: Tap, wanted: Mapping[str, Sequence[Change]]) -> Iterator[Message]:
-    """Give our messages until every change wanted is there and nothing more comes, or time is up."""
-    topic = TOPICS["FollowChanged"]
-    codec = codec_for(topic, os.environ["SCHEMA_REGISTRY_URL"])
-    missing = sum(map(len, wanted.values()))
-    seen: set[str] = set()
-    deadline = time.monotonic() + SETTLED
-    while (raw := tap.read(QUIET)) or (len(seen) < missing and time.monotonic() < deadline):
-        for message in raw:
-            event: Any = codec.decode(message.value())
-            if event.followee_id in wanted:
-                seen.add(event.event_id)
-                yield Message(
-                    message.partition(),
-                    event.event_id,
-                    event.source.shard_id,
-                    event.source.sequence_number,
-                    event.followee_id,
-                    Change(event.follower_id, event.following, event.occurred_at),
-                )
+    def _published(self, wanted: Mapping[str, Sequence[Change]]) -> Iterator[Message]:
+        """Give our messages until every change wanted is there and nothing more comes, or time is up."""
+        missing = sum(map(len, wanted.values()))
+        seen: set[str] = set()
+        deadline = time.monotonic() + SETTLED
+        while (raw := self.tap.read(QUIET)) or (len(seen) < missing and time.monotonic() < deadline):
+            for message in raw:
+                event: Any = self.codec.decode(message.value())
+                if event.followee_id in wanted:
+                    seen.add(event.event_id)
+                    source = event.source.shard_id, event.source.sequence_number
+                    change = Change(event.follower_id, event.following, event.occurred_at)
+                    yield Message(message.partition(), event.event_id, *source, event.followee_id, change)
 
 
 @contextmanager
 def world(count: int = 2, **settings: str) -> Iterator[World]:
     """Have a DynamoDB, bridges and a load; nobody else writes to them."""
+    codec = codec_for(TOPICS["FollowChanged"], os.environ["SCHEMA_REGISTRY_URL"])
     with dynamodb() as store, bridges(store, count, **settings) as started:
         load, tap = Load(store), Tap("FollowChanged")
         load.start()
         try:
-            yield World(store, started, load, tap)
+            yield World(store, started, load, tap, codec)
         finally:
             load.stop()
             tap.close()
