@@ -24,12 +24,14 @@ class MemoryLeases:
 
     def take(self, stream_arn, shard_id, owner, now, since):
         with self._lock:
-            row = self._rows.get((stream_arn, shard_id)) or Row(shard_id, State.OPENED, tip_at=since)
+            row = self._rows.get((stream_arn, shard_id)) or Row(shard_id, State.OPENED, since=since, tip_at=since)
             if row.state in (State.ENDED, State.GAP) or (row.owner is not None and row.expires_at > now):
                 return None
             row = replace(row, owner=owner, epoch=row.epoch + 1, expires_at=now + LEASE_MS)
             self._rows[stream_arn, shard_id] = row
-            return Lease(stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.tip_at)
+            return Lease(
+                stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
+            )
 
     def renew(self, lease, now, tip_at):
         self._change(lease, expires_at=now + LEASE_MS, tip_at=tip_at)
@@ -50,8 +52,8 @@ class MemoryLeases:
     def fail(self, lease, gap):
         self._change(lease, state=State.GAP, gap=gap, owner=None, expires_at=0)
 
-    def go_on(self, lease, gap):
-        self._change(lease, state=State.LEFT, gap=gap, position=None)
+    def go_on(self, lease, gap, now):
+        self._change(lease, state=State.LEFT, gap=gap, position=None, since=now)
 
     def note(self, stream_arn, row):
         with self._lock:
@@ -114,11 +116,11 @@ class MemoryStreams:
         self.page_size = 2
 
     @property
-    def all(self):
+    def listed(self):
         return self.of["arn:followers"]
 
-    @all.setter
-    def all(self, shards):
+    @listed.setter
+    def listed(self, shards):
         self.of["arn:followers"] = shards
 
     def arn(self, _table):

@@ -89,8 +89,8 @@ def test_a_child_is_read_as_soon_as_its_parent_has_ended(world):
     """From its beginning, in order, and without waiting for the next round, which here never comes."""
     bridge, _ = world.start(look_seconds=3600)
     eventually(lambda: published(world, 5))
-    old = world.streams.all["old"]
-    world.streams.all["new"] = MemoryShard("new", "old", records=records(8, 9))
+    old = world.streams.listed["old"]
+    world.streams.listed["new"] = MemoryShard("new", "old", records=records(8, 9))
     old.records += records(6, 7)
     old.closed = True
     eventually(lambda: published(world, 9))
@@ -108,7 +108,7 @@ def test_what_one_holds_another_leaves_alone_until_it_is_given_back(world):
     first.stop()
     thread.join()
     assert world.rows()["old"].owner is None
-    world.streams.all["old"].records += records(6, 7)
+    world.streams.listed["old"].records += records(6, 7)
     eventually(lambda: published(world, 7))
     assert world.rows()["old"].owner == "second"
 
@@ -128,8 +128,8 @@ def test_a_gap_is_not_ready_and_stops_only_its_own_line(world):
     lose(world)
     bridge, _ = world.start("after")
     eventually(lambda: LOST in bridge.waiting_for())
-    world.streams.all["child"] = MemoryShard("child", "old", records=records(6, 7))
-    world.streams.all["other"] = MemoryShard("other", None, records=records(8, 9))
+    world.streams.listed["child"] = MemoryShard("child", "old", records=records(6, 7))
+    world.streams.listed["other"] = MemoryShard("other", None, records=records(8, 9))
     eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
     assert world.rows()["old"].state is State.GAP
     assert bridge.gaps() == [LOST]
@@ -139,7 +139,7 @@ def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world
     """Ready, because it makes progress; the gap is told all the same, by the next bridge too."""
     one, thread = world.start(policy=Policy.CONTINUE)
     eventually(lambda: published(world, 5))
-    world.streams.all["old"].records = records(8, 9)
+    world.streams.listed["old"].records = records(8, 9)
     world.streams.failures = [GapError("shard old: trimmed")]
     eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
     eventually(lambda: one.gaps() == [LOST])
@@ -158,7 +158,7 @@ def orphan(world):
     """A shard whose parent was begun, not read to its end, and is gone from the listing."""
     world.leases.note("table/followers", Row(ARN, State.READING))
     world.leases.release(world.leases.take(ARN, "gone", "dead", world.now, world.now))
-    world.streams.all = {"child": MemoryShard("child", "gone", records=records(1, 2))}
+    world.streams.listed = {"child": MemoryShard("child", "gone", records=records(1, 2))}
 
 
 @pytest.mark.usefixtures("orphan")
@@ -179,11 +179,11 @@ def test_behind_a_shard_that_vanished_a_bridge_that_may_continue_reads_its_child
 
 def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
     """A whole generation came and went while no bridge ran: its grandchild says so by naming a parent unknown to us."""
-    world.streams.all["old"].closed = True
-    _, thread = world.start("before")
+    world.streams.listed["old"].closed = True
+    world.start("before")
     eventually(lambda: published(world, 5))
     eventually(lambda: world.rows()["old"].state is State.ENDED)
-    world.streams.all = {"grandchild": MemoryShard("grandchild", "child", records=records(8, 9))}
+    world.streams.listed = {"grandchild": MemoryShard("grandchild", "child", records=records(8, 9))}
     bridge, _ = world.start("after")
     eventually(lambda: any("gap: followers child: vanished" in reason for reason in bridge.waiting_for()))
     assert published(world, 5)
@@ -191,26 +191,26 @@ def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
 
 def test_the_first_start_may_skip_what_is_there(world):
     """Only what is there at the very first discovery, to its tip, and remembered: what comes later is never skipped."""
-    world.streams.all["old"].closed = True
-    world.streams.all["new"] = MemoryShard("new", "old", records=records(6, 7))
+    world.streams.listed["old"].closed = True
+    world.streams.listed["new"] = MemoryShard("new", "old", records=records(6, 7))
     world.streams.page_size = 10
     bridge, thread = world.start(first=State.SKIPPING)
     eventually(lambda: "new" in world.rows() and world.rows()["new"].state is State.READING)
     assert world.kafka.log == []
     bridge.stop()
     thread.join()
-    world.streams.all["new"].records += records(8, 9)
-    world.streams.all["new"].closed = True
-    world.streams.all["newer"] = MemoryShard("newer", "new", records=records(10, 11))
+    world.streams.listed["new"].records += records(8, 9)
+    world.streams.listed["new"].closed = True
+    world.streams.listed["newer"] = MemoryShard("newer", "new", records=records(10, 11))
     world.start(first=State.SKIPPING)
     eventually(lambda: world.kafka.event_ids() == [f"event-{n}" for n in range(8, 12)])
 
 
 def test_a_new_stream_waits_until_the_old_one_is_drained_and_is_a_gap(world):
     """What was written between the two left no trace; nobody reads on until an operator has said so."""
-    _, thread = world.start()
+    world.start()
     eventually(lambda: published(world, 5))
-    old = world.streams.all["old"]
+    old = world.streams.listed["old"]
     world.streams.current = "arn:followers/2"
     world.streams.of["arn:followers/2"] = {"first": MemoryShard("first", None, records=records(8, 9))}
     bridge, _ = world.start("other")
@@ -232,7 +232,7 @@ def test_a_topic_made_again_under_us_stops_everything(world):
     world.topics = {"FollowChanged": "id-2"}
     eventually(lambda: any("gap: topics FollowChanged: topic: its id is now id-2" in g for g in bridge.waiting_for()))
     eventually(lambda: world.rows()["old"].owner is None)
-    world.streams.all["old"].records += records(6, 7)
+    world.streams.listed["old"].records += records(6, 7)
     row = world.leases.rows("topics")["FollowChanged"]
     assert world.leases.overrule("topics", row, replace(row, state=State.LEFT, gap=None))
     eventually(lambda: published(world, 7))
@@ -241,12 +241,12 @@ def test_a_topic_made_again_under_us_stops_everything(world):
 
 def test_two_bridges_share_the_shards_and_a_third_gets_its_part(world):
     """Evenly, and when one goes the others take its shards."""
-    world.streams.all = {name: MemoryShard(name) for name in "abcdef"}
+    world.streams.listed = {name: MemoryShard(name) for name in "abcdef"}
 
     def shares():
         return sorted(Counter(row.owner for row in world.rows().values()).items(), key=str)
 
-    _, first = world.start("one")
+    world.start("one")
     eventually(lambda: shares() == [("one", 6)])
     second, thread = world.start("two")
     eventually(lambda: shares() == [("one", 3), ("two", 3)])
@@ -263,7 +263,7 @@ def test_the_table_says_until_when_everything_is_published(world):
     world.start()
     eventually(lambda: published(world, 5))
     world.now = 200_000
-    world.streams.all["old"].records += records(6, 7)
+    world.streams.listed["old"].records += records(6, 7)
     eventually(lambda: world.leases.rows("table/followers")[ARN].tip_at == 200_000 - SETTLED_MS)
 
 

@@ -60,7 +60,7 @@ class TestLeases:
             "opened": [NOW],
             "finish": [NOW],
             "fail": ["gap"],
-            "go_on": ["gap"],
+            "go_on": ["gap", NOW],
         }
         with pytest.raises(LeaseLostError):
             getattr(leases, write)(lost, *arguments.get(write, []))

@@ -164,7 +164,7 @@ class Bridge:
         expiries = [until for name, until in bridges.items() if name != self._owner]
         since: dict[Place, int] = {}
         for place, row in ((p, r) for found in self._found.values() for p, r in found.readable.items()):
-            since[place] = row.tip_at
+            since[place] = row.since
             if place not in owners:
                 is_held = row.owner is not None and row.expires_at > now
                 owners[place] = f"{row.owner}, by its row" if is_held else None
@@ -187,9 +187,12 @@ class Bridge:
         about = {"table": place.table, "stream_arn": place.stream_arn, "shard_id": place.shard_id}
         _log.info("shard %s", change, extra={**about, "position": lease.position, "epoch": lease.epoch})
         tail = self._tail(place, lease)
-        thread = threading.Thread(target=self._run, args=(tail,), name=place.shard_id)
-        self._tails[place] = tail, thread
+        self._tails[place] = tail, self._start(tail)
+
+    def _start(self, tail: Tail) -> threading.Thread:
+        thread = threading.Thread(target=self._run, args=(tail,), name=tail.place.shard_id)
         thread.start()
+        return thread
 
     def _run(self, tail: Tail) -> None:
         try:

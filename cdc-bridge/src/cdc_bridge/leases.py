@@ -42,6 +42,7 @@ class Lease:
     expires_at: int
     state: State
     position: str | None
+    since: int
     tip_at: int
 
 
@@ -53,6 +54,7 @@ _NAMES = {
     "#state": "state",
     "#position": "position",
     "#tip_at": "tip_at",
+    "#since": "since",
     "#gap": "gap",
 }
 _BRIDGES = "bridges"
@@ -100,7 +102,7 @@ class LeaseTable:
                 stream_arn,
                 shard_id,
                 "SET #owner = :owner, #expires_at = :until, #state = if_not_exists(#state, :opened),"
-                " #tip_at = if_not_exists(#tip_at, :since) ADD #epoch :one",
+                " #since = if_not_exists(#since, :since), #tip_at = if_not_exists(#tip_at, :since) ADD #epoch :one",
                 "(attribute_not_exists(#owner) OR #expires_at <= :now)"
                 " AND (attribute_not_exists(#state) OR NOT #state IN (:ended, :gap))",
                 {
@@ -117,7 +119,9 @@ class LeaseTable:
         except LeaseLostError:
             return None
         row = _row(item)
-        return Lease(stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.tip_at)
+        return Lease(
+            stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
+        )
 
     def renew(self, lease: Lease, now: int, tip_at: int) -> int:
         """Keep the lease, and remember until when the shard is published; return until when the lease is kept."""
@@ -158,10 +162,11 @@ class LeaseTable:
         values = {":state": {"S": State.GAP}, ":gap": {"S": gap}}
         self._update_mine(lease, "SET #state = :state, #gap = :gap REMOVE #owner, #expires_at", values)
 
-    def go_on(self, lease: Lease, gap: str) -> None:
-        """Remember a gap, and that the shard goes on at whatever is left of it."""
-        values = {":state": {"S": State.LEFT}, ":gap": {"S": gap}}
-        self._update_mine(lease, "SET #state = :state, #gap = :gap REMOVE #position", values)
+    def go_on(self, lease: Lease, gap: str, now: int) -> None:
+        """Remember a gap, and that the shard goes on at whatever is left of it now."""
+        values = {":state": {"S": State.LEFT}, ":gap": {"S": gap}, ":since": {"N": str(now)}}
+        update = "SET #state = :state, #gap = :gap, #since = :since REMOVE #position"
+        self._update_mine(lease, update, values)
 
     def note(self, stream_arn: str, row: Row) -> bool:
         """Write a row that nobody owns, unless there is one; say whether it was written."""
@@ -251,6 +256,7 @@ def _row(item: dict[str, Any]) -> Row:
         owner=item["owner"]["S"] if "owner" in item else None,
         epoch=int(item["epoch"]["N"]) if "epoch" in item else 0,
         expires_at=int(item["expires_at"]["N"]) if "expires_at" in item else 0,
+        since=int(item["since"]["N"]) if "since" in item else 0,
         tip_at=int(item["tip_at"]["N"]) if "tip_at" in item else 0,
         gap=item["gap"]["S"] if "gap" in item else None,
     )
@@ -265,7 +271,7 @@ def _item(stream_arn: str, row: Row) -> dict[str, Any]:
         "owner": row.owner,
         "gap": row.gap,
     }
-    numbers = {"epoch": row.epoch, "expires_at": row.expires_at, "tip_at": row.tip_at}
+    numbers = {"epoch": row.epoch, "expires_at": row.expires_at, "since": row.since, "tip_at": row.tip_at}
     written = {name: {"S": str(text)} for name, text in texts.items() if text is not None}
     return written | {name: {"N": str(number)} for name, number in numbers.items()}
 

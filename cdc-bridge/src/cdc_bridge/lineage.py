@@ -27,7 +27,7 @@ class State(StrEnum):
 
     OPENED = "opened"  # nothing published yet: it starts at its very beginning, and that must still be there
     LEFT = "left"  # nothing published yet: it starts at whatever is left of it, and that may be nothing
-    SKIPPING = "skipping"  # it is read to its tip once, and until then nothing of it is published
+    SKIPPING = "skipping"  # what is certainly older than our first look at it is not published
     READING = "reading"  # everything up to its position is published
     GAP = "gap"  # what comes next was lost: nobody reads it until an operator has cleared the gap
     ENDED = "ended"  # read to its end
@@ -43,7 +43,8 @@ class Row:
     owner: str | None = None
     epoch: int = 0
     expires_at: int = 0
-    tip_at: int = 0  # whatever was committed before this moment (ms) is published
+    since: int = 0  # whatever was committed after this moment (ms) must be published, or told as a gap
+    tip_at: int = 0  # whatever had to be published and was committed before this moment is published
     gap: str | None = None  # what was lost, until an operator clears it
 
 

@@ -144,7 +144,8 @@ class Survey:
         if not listing:  # it is being made
             return
         for shard in listing:
-            self._leases.note(stream_arn, Row(shard.shard_id, State.LEFT if known else self._first))
+            first = State.LEFT if known else self._first
+            self._leases.note(stream_arn, Row(shard.shard_id, first, since=self._clock()))
         if not known:
             self._leases.note(key, Row(stream_arn, State.READING))
             about = {"table": table, "stream_arn": stream_arn, "start": self._first}
@@ -199,4 +200,4 @@ class Survey:
         if shard.shard_id in rows:
             return rows[shard.shard_id]
         parent = rows.get(shard.parent_id or "")
-        return Row(shard.shard_id, State.OPENED, tip_at=parent.tip_at if parent else tip_at or self._clock())
+        return Row(shard.shard_id, State.OPENED, since=parent.tip_at if parent else tip_at or self._clock())

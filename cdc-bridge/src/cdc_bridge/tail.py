@@ -24,6 +24,7 @@ from contracts import Codec
 
 IDLE_SECONDS = (0.2, 0.5)  # AWS allows five calls a second on a shard
 RETRY_SECONDS = (0.2, 5.0)
+COARSE_MS = 60_000  # a record's own time may be that much too early
 SETTLED_MS = 1000  # a committed row is in its stream by then
 _log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Leases(Protocol):
     def fail(self, lease: Lease, gap: str) -> None:
         """Remember a gap that nobody passes."""
 
-    def go_on(self, lease: Lease, gap: str) -> None:
+    def go_on(self, lease: Lease, gap: str, now: int) -> None:
         """Remember a gap, and go on at whatever is left."""
 
     def release(self, lease: Lease) -> None:
@@ -78,8 +79,12 @@ def is_tip(page: Page) -> bool:
 
 
 def created_ms(record: Record) -> int:
-    """Return the stream's own time of a record, coarse and never too late."""
+    """Return the stream's own time of a record: coarse, and rounded down."""
     return int(record["dynamodb"].get("ApproximateCreationDateTime", 0) * 1000)
+
+
+class _TooLateError(GapError):
+    """Nobody can know what a shard's beginning held."""
 
 
 class Tail:
@@ -104,6 +109,7 @@ class Tail:
         self.position = lease.position
         self.tip_at = lease.tip_at
         self._state = lease.state
+        self._since = lease.since
         self._codecs = codecs
         self._leases = leases
         self._reader = reader
@@ -167,14 +173,15 @@ class Tail:
 
     def _is_exhausted(self, error: GapError) -> bool:
         """Say whether nothing is left where only that was asked for; otherwise it is a gap, and the policy decides."""
-        if self._state in (State.LEFT, State.SKIPPING):
+        if self._state in (State.LEFT, State.SKIPPING) and not isinstance(error, _TooLateError):
             _log.warning("nothing is left of the shard", extra=self._about(error=str(error)))
             self.tip_at = self._clock()
             return True
         if self._policy is gaps.Policy.FAIL:
             raise error
-        self._leases.go_on(self.lease, self._tell(error))
-        self._state, self.position = State.LEFT, None
+        now = self._clock()
+        self._leases.go_on(self.lease, self._tell(error), now)
+        self._state, self.position, self._since = State.LEFT, None, now
         return False
 
     def _pages(self) -> bool:
@@ -200,8 +207,9 @@ class Tail:
 
     def _check_beginning(self) -> None:
         """Refuse to begin a shard whose first records may be older than the stream keeps them."""
-        if self._state is State.OPENED and self._clock() - self.tip_at >= RETENTION_MS:
-            raise GapError(f"nothing of it is published, and what was committed after {self.tip_at} ms may be trimmed")
+        since = max(self._since, self.tip_at)
+        if self.position is None and self._clock() - since >= RETENTION_MS:
+            raise _TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
 
     def _note_tip(self, page: Page, asked_at: int) -> None:
         """Remember until when the shard is published: to the tip, or as far as its last record's own time."""
@@ -214,14 +222,15 @@ class Tail:
 
     def _pass_on(self, publisher: Publisher, records: Sequence[Record]) -> None:
         if self._state is State.SKIPPING:
-            self.position = records[-1]["dynamodb"]["SequenceNumber"]
-            return
+            skipped = [record for record in records if created_ms(record) + COARSE_MS < self._since]
+            self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
+            records = records[len(skipped) :]
         if self._one_by_one:
             for record in records:
                 self._publish_alone(publisher, record)
             self._one_by_one = False
             self._refused.clear()
-        else:
+        elif records:
             self._publish(publisher, records)
 
     def _begin_at_the_tip(self) -> None:
