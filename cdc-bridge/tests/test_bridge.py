@@ -9,7 +9,7 @@ import pytest
 
 from cdc_bridge.bridge import SILENT_MS, Bridge
 from cdc_bridge.gaps import Policy
-from cdc_bridge.lineage import Row, State
+from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.stream import GapError, StreamAwayError
 from cdc_bridge.survey import Survey
 from cdc_bridge.tail import SETTLED_MS, Tail
@@ -24,8 +24,15 @@ CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
 ARN = "arn:followers"
 
 
-def records(first, last):
-    return [record(None, edge(follower=f"f{n}"), sequence=n) for n in range(first, last + 1)]
+NOW = 1_700_000_000_000
+
+
+def records(first, last, committed_at=NOW):
+    """Make records as of that time."""
+    made = [record(None, edge(follower=f"f{n}"), sequence=n) for n in range(first, last + 1)]
+    for one in made:
+        one["dynamodb"]["ApproximateCreationDateTime"] = committed_at // 1000
+    return made
 
 
 @pytest.fixture
@@ -36,7 +43,7 @@ def world():
         leases=MemoryLeases(),
         kafka=MemoryKafka(),
         topics={"FollowChanged": "id-1"},
-        now=1_000,
+        now=NOW,
     )
     running = []
 
@@ -190,20 +197,34 @@ def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
 
 
 def test_the_first_start_may_skip_what_is_there(world):
-    """Only what is there at the very first discovery, to its tip, and remembered: what comes later is never skipped."""
-    world.streams.listed["old"].closed = True
-    world.streams.listed["new"] = MemoryShard("new", "old", records=records(6, 7))
+    """What was committed before the very first discovery, and remembered: what comes later is never skipped."""
+    old = world.streams.listed["old"]
+    old.records, old.closed = records(1, 5, NOW - 600_000), True
+    new = world.streams.listed["new"] = MemoryShard("new", "old", records=records(6, 7, NOW - 600_000))
     world.streams.page_size = 10
     bridge, thread = world.start(first=State.SKIPPING)
     eventually(lambda: "new" in world.rows() and world.rows()["new"].state is State.READING)
     assert world.kafka.log == []
     bridge.stop()
     thread.join()
-    world.streams.listed["new"].records += records(8, 9)
-    world.streams.listed["new"].closed = True
-    world.streams.listed["newer"] = MemoryShard("newer", "new", records=records(10, 11))
+    new.records += records(8, 9, NOW - 600_000)
+    new.closed = True
+    world.streams.listed["newer"] = MemoryShard("newer", "new", records=records(10, 11, NOW - 600_000))
     world.start(first=State.SKIPPING)
     eventually(lambda: world.kafka.event_ids() == [f"event-{n}" for n in range(8, 12)])
+
+
+def test_a_first_start_that_was_cut_short_skips_nothing_that_was_committed_after_it(world):
+    """The bridge found the shard, and was killed before it read anything; a day later the next one comes."""
+    shard = world.streams.listed["old"]
+    shard.records = records(1, 5, NOW - 600_000)
+    world.leases.note(ARN, Row("old", State.SKIPPING, since=NOW))
+    world.leases.note("table/followers", Row(ARN, State.READING))
+    shard.records += records(6, 7)
+    world.now += RETENTION_MS - 1
+    world.streams.page_size = 10
+    world.start(first=State.SKIPPING)
+    eventually(lambda: world.kafka.event_ids() == ["event-6", "event-7"])
 
 
 def test_a_new_stream_waits_until_the_old_one_is_drained_and_is_a_gap(world):
@@ -259,12 +280,11 @@ def test_two_bridges_share_the_shards_and_a_third_gets_its_part(world):
 
 def test_the_table_says_until_when_everything_is_published(world):
     """As far as its slowest shard: the row of the stream is what others rely on."""
-    world.now = 100_000
     world.start()
     eventually(lambda: published(world, 5))
-    world.now = 200_000
+    world.now += 100_000
     world.streams.listed["old"].records += records(6, 7)
-    eventually(lambda: world.leases.rows("table/followers")[ARN].tip_at == 200_000 - SETTLED_MS)
+    eventually(lambda: world.leases.rows("table/followers")[ARN].tip_at == NOW + 100_000 - SETTLED_MS)
 
 
 def test_a_table_that_is_away_is_named_and_waited_for(world):

@@ -6,7 +6,7 @@ had one. A parent that a complete listing no longer names has aged out: if it wa
 if it was not, or if nobody ever saw it, its records are lost. That is a gap, and the children wait until it is passed.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -60,25 +60,41 @@ def readable(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Shard]:
     shards = list(listing)
     known = {shard.shard_id for shard in shards} | set(rows)
     ended = {shard_id for shard_id, row in rows.items() if row.state is State.ENDED}
-    # A parent that is neither listed nor known is older than the first listing, unless its child has no row: see lost.
-    unfinished = known - ended | lost(shards, rows)
+    # A parent that is neither listed nor known is older than the first listing, unless its child has no row.
+    unfinished = known - ended | _unseen(shards, rows)
     return [shard for shard in shards if may(shard)]
 
 
-def lost(listing: Iterable[Shard], rows: Mapping[str, Row]) -> set[str]:
+def lost(listing: Iterable[Shard], rows: Mapping[str, Row], now: int) -> set[str]:
     """Return the shards that are gone from a complete listing though they were not finished, or never even seen."""
     shards = list(listing)
-    listed = {shard.shard_id for shard in shards}
-    begun = {name for name, row in rows.items() if row.state in (State.OPENED, State.READING) and name not in listed}
-    born_later = [shard for shard in shards if shard.shard_id not in rows and shard.parent_id is not None]
-    unseen = {shard.parent_id for shard in born_later if shard.parent_id not in listed and shard.parent_id not in rows}
-    return begun | {name for name in unseen if name is not None}
+    return {row.shard_id for row in _gone(shards, rows) if not _only_left(row, now)} | _unseen(shards, rows)
 
 
-def exhausted(listing: Iterable[Shard], rows: Mapping[str, Row]) -> set[str]:
+def exhausted(listing: Iterable[Shard], rows: Mapping[str, Row], now: int) -> set[str]:
     """Return the shards of which whatever was left should be read, and nothing is: they are finished."""
+    return {row.shard_id for row in _gone(listing, rows) if _only_left(row, now)}
+
+
+def is_overdue(since: int, tip_at: int, now: int) -> bool:
+    """Say whether something that had to be published may be older than a stream keeps it."""
+    return now - max(since, tip_at) >= RETENTION_MS
+
+
+def _gone(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Row]:
     listed = {shard.shard_id for shard in listing}
-    return {name for name, row in rows.items() if row.state in (State.LEFT, State.SKIPPING) and name not in listed}
+    return [row for name, row in rows.items() if name not in listed and row.state not in (State.ENDED, State.GAP)]
+
+
+def _only_left(row: Row, now: int) -> bool:
+    """Say whether all that the shard held is older than what had to be published of it."""
+    return row.state in (State.LEFT, State.SKIPPING) and not is_overdue(row.since, row.tip_at, now)
+
+
+def _unseen(listing: Sequence[Shard], rows: Mapping[str, Row]) -> set[str]:
+    """Return the parents that nobody ever saw: not listed, not known, and their children were born after the rows."""
+    known = {shard.shard_id for shard in listing} | set(rows)
+    return {it.parent_id for it in listing if it.shard_id not in rows and it.parent_id and it.parent_id not in known}
 
 
 def drained(listing: Iterable[Shard], rows: Mapping[str, Row]) -> bool:

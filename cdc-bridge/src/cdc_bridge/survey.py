@@ -164,14 +164,14 @@ class Survey:
         rows = self._leases.rows(stream_arn)
         listed_at = self._clock()
         listing = self._listing(stream_arn)
-        for name in lost(listing, rows):
+        for name in lost(listing, rows, listed_at):
             if name not in rows:
                 self._leases.note(stream_arn, Row(name, State.OPENED))
             row = rows.get(name, Row(name, State.OPENED))
             detail = "it left the stream before its end was read"
             ended = replace(row, state=State.ENDED, tip_at=listed_at)
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
-        for name in exhausted(listing, rows):
+        for name in exhausted(listing, rows, listed_at):
             ended = replace(rows[name], state=State.ENDED, tip_at=listed_at)
             self._leases.overrule(stream_arn, rows[name], ended)
             rows[name] = ended

@@ -16,7 +16,7 @@ from typing import Protocol
 from cdc_bridge import gaps, metrics
 from cdc_bridge.envelope import Message, Place, enclose, refuse
 from cdc_bridge.leases import Lease, LeaseLostError, LeasesAwayError
-from cdc_bridge.lineage import RETENTION_MS, State
+from cdc_bridge.lineage import State, is_overdue
 from cdc_bridge.publisher import PublishError, RefusedError
 from cdc_bridge.stream import FULL_PAGE, GapError, Page, StreamAwayError
 from cdc_bridge.translate import Record
@@ -189,6 +189,7 @@ class Tail:
         reader, pause, asked_at = self._reader(), 0.0, self._clock()
         with self._publisher() as publisher:
             while not self._stopping.is_set():
+                self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._clock()
                 page = reader.page(self.position)
                 received_at = self._clock()
@@ -207,8 +208,8 @@ class Tail:
 
     def _check_beginning(self) -> None:
         """Refuse to begin a shard whose first records may be older than the stream keeps them."""
-        since = max(self._since, self.tip_at)
-        if self.position is None and self._clock() - since >= RETENTION_MS:
+        if self.position is None and is_overdue(self._since, self.tip_at, self._clock()):
+            since = max(self._since, self.tip_at)
             raise _TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
 
     def _note_tip(self, page: Page, asked_at: int) -> None:
