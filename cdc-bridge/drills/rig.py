@@ -170,9 +170,9 @@ class Tap:
             place.offset = self._consumer.get_watermark_offsets(place, 10)[1]
         self._consumer.assign(places)
 
-    def read(self, seconds: float) -> list[Any]:
-        """Return what is there, waiting at most so long for the first of it."""
-        messages = self._consumer.consume(1000, seconds)
+    def read(self, seconds: float, at_most: int = 1000) -> list[Any]:
+        """Return what comes, waiting at most so long for it to be so many."""
+        messages = self._consumer.consume(at_most, seconds)
         with suppress(KafkaException):  # a broker that is away is met again as silence
             return [message for message in messages if message.error() is None]
         return []
