@@ -114,6 +114,7 @@ class MemoryStreams:
         self.of = {self.current: {shard.shard_id: shard for shard in shards}}
         self.failures = []  # what the next calls raise
         self.page_size = 2
+        self.before_page = lambda: None
 
     @property
     def listed(self):
@@ -142,6 +143,7 @@ class MemoryReader:
         self._next = None
 
     def page(self, published):
+        self._streams.before_page()
         if self._streams.failures:
             raise self._streams.failures.pop(0)
         records = self._shard.records

@@ -187,12 +187,12 @@ class Bridge:
         about = {"table": place.table, "stream_arn": place.stream_arn, "shard_id": place.shard_id}
         _log.info("shard %s", change, extra={**about, "position": lease.position, "epoch": lease.epoch})
         tail = self._tail(place, lease)
-        self._tails[place] = tail, self._start(tail)
-
-    def _start(self, tail: Tail) -> threading.Thread:
-        thread = threading.Thread(target=self._run, args=(tail,), name=tail.place.shard_id)
+        thread = self._thread(tail)
+        self._tails[place] = tail, thread
         thread.start()
-        return thread
+
+    def _thread(self, tail: Tail) -> threading.Thread:
+        return threading.Thread(target=self._run, args=(tail,), name=tail.place.shard_id)
 
     def _run(self, tail: Tail) -> None:
         try:
