@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import uuid
+from contextlib import suppress
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -91,6 +92,32 @@ class TestPublisher:
         ids = Topics(servers, TOPICS.values()).ids()
         assert set(ids) == {name for topic in TOPICS.values() for name in (topic.name, topic.dlq)}
         assert len(set(ids.values())) == len(ids)
+
+    def test_a_topic_made_again_has_another_id(self, servers):
+        """The producer sees no error; what was acknowledged before is gone."""
+        contract = dataclasses.replace(TOPICS["FollowChanged"], name=f"bridge-{uuid.uuid4().hex}", partitions=2)
+        names, admin = [contract.name, contract.dlq], AdminClient({"bootstrap.servers": servers})
+
+        def make():
+            for made in admin.create_topics([NewTopic(name, 2, 1) for name in names]).values():
+                made.result(10)
+            topics = Topics(servers, [contract])
+            return eventually(lambda: found(topics))
+
+        def found(topics):
+            with suppress(KafkaAwayError):
+                return topics.ids()
+
+        def delete():
+            for gone in admin.delete_topics(names).values():
+                gone.result(10)
+
+        before = make()
+        delete()
+        eventually(lambda: not set(names) & set(admin.list_topics(timeout=5).topics))
+        after = make()
+        delete()
+        assert all(before[name] != after[name] for name in names)
 
     def test_another_number_of_partitions_is_refused(self, servers):
         """With 13 where 12 are, each key would lie in two partitions in its life."""
