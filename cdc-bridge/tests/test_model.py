@@ -177,6 +177,20 @@ class Model(RuleBasedStateMachine):
     def pass_time(self, hours):
         self.stream.now += hours * HOUR or LEASE_MS + 1
 
+    @rule(key=st.sampled_from(KEYS), hours=st.sampled_from([13, 23, 25]))
+    def be_dead_while_others_write(self, key, hours):
+        """Every bridge is down, for longer than the stream remembers or not."""
+        self.bridges.clear()
+        self.stream.write(key)
+        self.stream.now += hours * HOUR
+        self.stream.write(key)
+
+    @rule(rounds=st.integers(1, 3))
+    def read_on(self, rounds):
+        """A bridge comes, works for a while, and goes."""
+        self.stream.now += LEASE_MS + 1
+        self.work("guest", rounds)
+
     @precondition(lambda self: len(self.bridges) < 3)
     @rule()
     def start(self):
