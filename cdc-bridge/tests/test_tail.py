@@ -173,6 +173,16 @@ def test_a_shard_says_until_when_it_is_published(world, shard):
     assert reads == [NOW, NOW + 5_000, NOW + 10_000 - SETTLED_MS]
 
 
+def test_the_end_of_a_closed_shard_is_no_tip(world, shard):
+    """It may have closed long ago, and its child been written to ever since: the child is not published that far."""
+    shard.records.clear()
+    world.now = NOW
+    tail = world.tail()
+    world.now += 5_000
+    tail.run()
+    assert (world.row().state, world.row().tip_at) == (State.ENDED, NOW)
+
+
 @pytest.mark.parametrize("state", [State.OPENED, State.LEFT, State.SKIPPING])
 def test_a_shard_that_was_not_begun_for_a_day_is_a_gap(world, state):
     """The stream gives what is left without a word; what was before it, nobody can know."""

@@ -110,7 +110,10 @@ def prunable(listing: Collection[Shard], rows: Mapping[str, Row], now: int) -> s
     return {
         name
         for name, row in rows.items()
-        if row.state is State.ENDED and row.gap is None and name not in needed and now - row.tip_at > KEPT_MS
+        if row.state is State.ENDED
+        and row.gap is None
+        and name not in needed
+        and now - max(row.since, row.tip_at) > KEPT_MS
     }
 
 

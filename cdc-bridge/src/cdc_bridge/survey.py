@@ -169,10 +169,10 @@ class Survey:
                 self._leases.note(stream_arn, Row(name, State.OPENED))
             row = rows.get(name, Row(name, State.OPENED))
             detail = "it left the stream before its end was read"
-            ended = replace(row, state=State.ENDED, tip_at=listed_at)
+            ended = replace(row, state=State.ENDED, since=listed_at)
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
         for name in exhausted(listing, rows, listed_at):
-            ended = replace(rows[name], state=State.ENDED, tip_at=listed_at)
+            ended = replace(rows[name], state=State.ENDED)
             self._leases.overrule(stream_arn, rows[name], ended)
             rows[name] = ended
         for name in prunable(listing, rows, listed_at):
@@ -190,7 +190,7 @@ class Survey:
         """Write down a gap, once; return the row: `passed` is what it becomes if nobody need clear the gap first."""
         becomes = replace(passed, gap=gaps.describe(kind, detail, row.position))
         if self._holds_up:
-            becomes = replace(becomes, state=State.GAP, tip_at=row.tip_at)
+            becomes = replace(becomes, state=State.GAP, since=row.since)
         if self._leases.overrule(stream_arn, row, becomes):
             gaps.tell(table, stream_arn, row.shard_id, row.position, kind, detail)
         return becomes
@@ -200,4 +200,5 @@ class Survey:
         if shard.shard_id in rows:
             return rows[shard.shard_id]
         parent = rows.get(shard.parent_id or "")
-        return Row(shard.shard_id, State.OPENED, since=parent.tip_at if parent else tip_at or self._clock())
+        since = max(parent.since, parent.tip_at) if parent else tip_at or self._clock()
+        return Row(shard.shard_id, State.OPENED, since=since)

@@ -175,7 +175,6 @@ class Tail:
         """Say whether nothing is left where only that was asked for; otherwise it is a gap, and the policy decides."""
         if self._state in (State.LEFT, State.SKIPPING) and not isinstance(error, _TooLateError):
             _log.warning("nothing is left of the shard", extra=self._about(error=str(error)))
-            self.tip_at = self._clock()
             return True
         if self._policy is gaps.Policy.FAIL:
             raise error
@@ -213,10 +212,15 @@ class Tail:
             raise _TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
 
     def _note_tip(self, page: Page, asked_at: int) -> None:
-        """Remember until when the shard is published: to the tip, or as far as its last record's own time."""
-        at_tip = is_tip(page)
-        until = asked_at - SETTLED_MS if at_tip else created_ms(page.records[-1])
-        self.tip_at = max(self.tip_at, until)
+        """Remember until when the shard is published: to the tip, or as far as its last record's own time.
+
+        The last page of a closed shard is no tip: its child may have been written to for long.
+        """
+        at_tip = is_tip(page) and not page.last
+        if at_tip:
+            self.tip_at = max(self.tip_at, asked_at - SETTLED_MS)
+        elif page.records:
+            self.tip_at = max(self.tip_at, created_ms(page.records[-1]))
         metrics.TIP_AT.labels(self.place.table, self.place.shard_id).set(self.tip_at)
         if at_tip and self._state in (State.LEFT, State.SKIPPING):
             self._begin_at_the_tip()
