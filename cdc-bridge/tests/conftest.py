@@ -101,12 +101,21 @@ class Process:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._log = log
+        own = {"HOST": "127.0.0.1", "PORT": str(self.port), "LEASE_SECONDS": "2"}
+        self._environment = os.environ | own | environment
         with log.open("w") as stderr:
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "cdc_bridge"],
-                env=os.environ | {"HOST": "127.0.0.1", "PORT": str(self.port), "LEASE_SECONDS": "2"} | environment,
-                stderr=stderr,
-            )
+            self._child = subprocess.Popen([sys.executable, "-m", "cdc_bridge"], env=self._environment, stderr=stderr)
+
+    def command(self, *words):
+        """Do what an operator does beside it; return what was said."""
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "cdc_bridge", *words],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr
 
     def get(self, path):
         """Return status and body; status 0 while nobody answers, which a dead process never will."""

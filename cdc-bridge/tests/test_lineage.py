@@ -3,7 +3,27 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_bridge.lineage import Shard, State, readable, vanished
+from cdc_bridge.lineage import (
+    KEPT_MS,
+    RETENTION_MS,
+    Row,
+    Shard,
+    State,
+    drained,
+    exhausted,
+    is_overdue,
+    lost,
+    prunable,
+    readable,
+    tip,
+)
+
+NOW = 1_700_000_000_000
+CHILD, PARENT = Shard("child", "parent"), Shard("parent", None)
+
+
+def rows(since=NOW, **states):
+    return {name: Row(name, state, since=since) for name, state in states.items()}
 
 
 @st.composite
@@ -15,15 +35,17 @@ def forests(draw):
 
 
 @given(forests(), st.data())
-def test_every_listed_shard_is_read_once_and_after_its_parent(forest, data):
+def test_every_shard_of_a_first_listing_is_read_once_and_after_its_parent(forest, data):
     """Whatever has aged out before we came, the rest can be read, each shard when its listed parent is finished."""
     listing = [shard for shard in forest if data.draw(st.booleans())]
-    states, order = {}, []
-    while candidates := readable(listing, states):
+    known = {shard.shard_id: Row(shard.shard_id, State.LEFT) for shard in listing}
+    order = []
+    while candidates := readable(listing, known):
         shard = data.draw(st.sampled_from(candidates))
-        states[shard.shard_id] = State.ENDED
+        known[shard.shard_id] = Row(shard.shard_id, State.ENDED)
         order.append(shard.shard_id)
     assert sorted(order) == sorted(shard.shard_id for shard in listing)
+    assert drained(listing, known)
     for shard in listing:
         if shard.parent_id in order:
             assert order.index(shard.parent_id) < order.index(shard.shard_id)
@@ -31,40 +53,74 @@ def test_every_listed_shard_is_read_once_and_after_its_parent(forest, data):
 
 @given(forests(), st.data())
 def test_a_shard_that_ages_out_unfinished_is_told_and_holds_back_its_children(forest, data):
-    """In any order of beginning, finishing and ageing, no shard is begun while its parent's rest is unread or lost."""
-    parent = {shard.shard_id: shard.parent_id for shard in forest}
-    listing, states, lost = list(forest), {}, set()
-    for _ in range(data.draw(st.integers(0, 40))):
-        for shard in readable(listing, states):
-            assert states.get(parent[shard.shard_id], State.ENDED) is State.ENDED
-            assert parent[shard.shard_id] not in lost
-        assert vanished(listing, states) == lost
-        step = data.draw(st.sampled_from(["begin", "finish", "age"]))
-        begun = [shard for shard in readable(listing, states) if shard.shard_id in states]
-        fresh = [shard for shard in readable(listing, states) if shard.shard_id not in states]
-        if step == "begin" and fresh:
-            states[data.draw(st.sampled_from(fresh)).shard_id] = data.draw(
-                st.sampled_from([State.OPENED, State.READING])
-            )
-        elif step == "finish" and begun:
-            states[data.draw(st.sampled_from(begun)).shard_id] = State.ENDED
-        elif step == "age" and listing:
-            aged = data.draw(st.sampled_from(listing))
-            listing.remove(aged)
-            if states.get(aged.shard_id, State.ENDED) is not State.ENDED:
-                lost.add(aged.shard_id)
+    """In any order of birth, reading and ageing, no shard is begun while its parent's rest is unread or lost."""
+    shards = {shard.shard_id: shard for shard in forest}
+    parent = {name: shard.parent_id for name, shard in shards.items()}
+    listing, known, aged = [], {}, set()
+    for name in sorted(shards, key=lambda name: int(name[1:])):
+        listing.append(shards[name])
+        for _ in range(data.draw(st.integers(0, 3))):
+            for shard in readable(listing, known):
+                if shard.parent_id is not None:
+                    assert known[shard.parent_id].state is State.ENDED
+            unfinished = {one for one in aged if known.get(one, Row(one, State.OPENED)).state is not State.ENDED}
+            told = lost(listing, known, NOW)
+            assert told <= unfinished
+            for shard in listing:
+                if shard.parent_id in unfinished and shard.shard_id not in known:
+                    assert shard.parent_id in told
+            if candidates := readable(listing, known):
+                shard = data.draw(st.sampled_from(candidates))
+                state = data.draw(st.sampled_from([State.OPENED, State.READING, State.ENDED]))
+                known[shard.shard_id] = Row(shard.shard_id, state)
+            if len(listing) > 1 and data.draw(st.booleans()):
+                old = data.draw(st.sampled_from(listing))
+                listing.remove(old)
+                aged.add(old.shard_id)
+    assert all(name in parent for name in aged)
 
 
 def test_a_child_seen_before_its_parent_waits_for_it():
     """A listing may name the child first; order in it means nothing."""
-    child, parent = Shard("child", "parent"), Shard("parent", None)
-    assert readable([child, parent], {}) == [parent]
-    assert readable([child, parent], {"parent": State.READING}) == [parent]
-    assert readable([child, parent], {"parent": State.ENDED}) == [child]
+    assert readable([CHILD, PARENT], {}) == [PARENT]
+    assert readable([CHILD, PARENT], rows(parent=State.READING)) == [PARENT]
+    assert readable([CHILD, PARENT], rows(parent=State.ENDED)) == [CHILD]
 
 
-def test_a_parent_that_was_opened_and_is_gone_is_a_gap_even_if_nothing_was_read():
+def test_a_parent_that_was_opened_and_is_gone_is_lost_even_if_nothing_was_read():
     """An idle shard has no position, but somebody had begun it: what it held is unknown."""
-    child = Shard("child", "parent")
-    assert readable([child], {"parent": State.OPENED}) == []
-    assert vanished([child], {"parent": State.OPENED}) == {"parent"}
+    assert readable([CHILD], rows(parent=State.OPENED)) == []
+    assert lost([CHILD], rows(parent=State.OPENED), NOW) == {"parent"}
+
+
+def test_of_a_shard_of_the_first_listing_only_what_is_left_is_asked_unless_nobody_asked_for_a_day():
+    """It was closed before we came, so it goes within a day of that; later, it had what we should have read."""
+    left = rows(parent=State.LEFT)
+    assert exhausted([CHILD], left, NOW + RETENTION_MS - 1) == {"parent"}
+    assert lost([CHILD], left, NOW + RETENTION_MS - 1) == set()
+    assert exhausted([CHILD], left, NOW + RETENTION_MS) == set()
+    assert lost([CHILD], left, NOW + RETENTION_MS) == {"parent"}
+    assert is_overdue(NOW, 0, NOW + RETENTION_MS)
+    assert not is_overdue(0, NOW, NOW + RETENTION_MS - 1)
+
+
+def test_the_row_of_a_finished_shard_is_kept_while_anything_needs_it():
+    """Itself, or it would be read again; its child without a row, or that would seem to have an unseen parent."""
+    ended = rows(parent=State.ENDED)
+    late = NOW + KEPT_MS + 1
+    ended["parent"] = Row("parent", State.ENDED, tip_at=NOW)
+    assert prunable([], ended, late) == {"parent"}
+    assert prunable([], ended, late - 1) == set()
+    assert prunable([PARENT], ended, late) == set()
+    assert prunable([CHILD], ended, late) == set()
+    assert prunable([CHILD], ended | rows(child=State.OPENED), late) == {"parent"}
+    assert prunable([], {"parent": Row("parent", State.ENDED, tip_at=NOW, gap="lost")}, late) == set()
+
+
+def test_a_stream_is_published_as_far_as_its_slowest_shard():
+    """A shard that nobody has begun is the slowest of all; one that is finished holds up nobody."""
+    known = {"a": Row("a", State.READING, tip_at=7), "b": Row("b", State.READING, tip_at=5), "c": Row("c", State.ENDED)}
+    a, b, c, new = (Shard(name, None) for name in ("a", "b", "c", "new"))
+    assert tip([a, b, c], known, 9) == 5
+    assert tip([a, c], known, 6) == 6
+    assert tip([a, b, c, new], known, 9) == 0

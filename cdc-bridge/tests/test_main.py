@@ -1,9 +1,12 @@
 """The process, on real parts: rows in, events out, whatever happens to it in between."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 
 import pytest
@@ -16,6 +19,7 @@ from contracts.registry import codec_for
 from .eventually import eventually
 from .records import edge, tweet
 
+TWEETS_TIP = r'cdc_bridge_tip_at_ms\{[^}]*table="tweets"'
 NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:1"}
 
 
@@ -30,13 +34,19 @@ def table(dynamodb, table_prefix):
     """Write to a table under our prefix."""
 
     class Table:
+        def __init__(self, prefix):
+            self._prefix = prefix
+
+        def under(self, prefix):
+            return Table(prefix)
+
         def put(self, name, item):
-            dynamodb.put_item(TableName=table_prefix + name, Item=item)
+            dynamodb.put_item(TableName=self._prefix + name, Item=item)
 
         def delete(self, name, **key):
-            dynamodb.delete_item(TableName=table_prefix + name, Key={k: {"S": value} for k, value in key.items()})
+            dynamodb.delete_item(TableName=self._prefix + name, Key={k: {"S": value} for k, value in key.items()})
 
-    return Table()
+    return Table(table_prefix)
 
 
 def naming(*ids):
@@ -141,14 +151,74 @@ class TestBridge:
         letter = next(message for message in messages if message.topic() == "FollowChanged.dlq")
         headers = dict(letter.headers())
         assert (headers["follower_id"], headers["reason"]) == (b"poison", b"followed_at is missing in NewImage")
-        [line] = [line for line in bridge.log() if line["message"] == "dead letter"]
+        [line] = eventually(lambda: [line for line in bridge.log() if line["message"] == "dead letter"])
         assert line["event_id"].encode() == headers["event_id"]
+
+    def test_when_one_of_two_is_killed_the_other_takes_over_within_the_lease_time(
+        self, start, tap, table, new_tables, somebody
+    ):
+        """Each held its share before, and nothing is lost."""
+        prefix, ann = f"bridge-{uuid.uuid4().hex[:8]}-", somebody()
+        new_tables(prefix)
+        table = table.under(prefix)
+        pipe = tap("FollowChanged")
+        both = [start(TABLE_PREFIX=prefix, LEASE_SECONDS="4").until_ready() for _ in range(2)]
+        eventually(lambda: all("cdc_bridge_leases_held 1.0" in bridge.get("/metrics")[1] for bridge in both))
+        victim, other = sorted(both, key=lambda bridge: re.search(TWEETS_TIP, bridge.get("/metrics")[1]) is not None)
+        table.put("followers", edge(ann, "one"))
+        pipe.until(bool, naming(ann))
+        victim.end(signal.SIGKILL)
+        killed_at = time.monotonic()
+        table.put("followers", edge(ann, "two"))
+        messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
+        assert time.monotonic() - killed_at < 4 + 1  # and the time to read a page
+        assert [decode(message).follower_id for message in messages] == ["one", "two"]
+        eventually(lambda: "cdc_bridge_leases_held 2.0" in other.get("/metrics")[1])
+
+    def test_a_table_made_again_waits_for_an_operator(self, start, tap, table, new_tables, dynamodb, somebody):
+        """What was written between the two streams left no trace; once cleared, the new one is read from its start."""
+        prefix, ann = f"bridge-{uuid.uuid4().hex[:8]}-", somebody()
+        new_tables(prefix)
+        table = table.under(prefix)
+        pipe = tap("FollowChanged")
+        bridge = start(TABLE_PREFIX=prefix).until_ready()
+        table.put("followers", edge(ann, "one"))
+        pipe.until(bool, naming(ann))
+        dynamodb.delete_table(TableName=f"{prefix}followers")
+        new_tables(prefix)
+        table.put("followers", edge(ann, "two"))
+
+        def gaps():
+            return [gap for gap in json.loads(bridge.get("/readyz")[1])["gaps"] if "stream: it follows" in gap]
+
+        [gap] = eventually(gaps)
+        assert bridge.get("/readyz")[0] == 503
+        assert [line for line in bridge.log() if line["message"] == "gap" and line["kind"] == "stream"]
+        assert "cleared" in bridge.command("clear", gap.split()[2].rstrip(":"))
+        messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
+        assert [decode(message).follower_id for message in messages] == ["one", "two"]
+        eventually(lambda: bridge.get("/readyz")[0] == 200)
+
+    def test_an_operator_lists_and_moves_shards(self, start, tap, table, table_prefix, somebody):
+        """A shard that is read from its beginning again gives repeats, to an operator who said that they know."""
+        ann = somebody()
+        pipe = tap("FollowChanged")
+        bridge = start(TABLE_PREFIX=table_prefix).until_ready()
+        table.put("followers", edge(ann, "one"))
+        pipe.until(bool, naming(ann))
+        line = next(line for line in bridge.command("shards").splitlines() if line.startswith("followers  shardId"))
+        shard = line.split()[1]
+        assert "nobody's now" in bridge.command("release", shard)
+        assert "if so, say --yes" in bridge.command("seek", shard, "TRIM_HORIZON").lower()
+        assert "published again" in bridge.command("seek", shard, "TRIM_HORIZON", "--yes")
+        messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
+        assert {sequence(message) for message in messages} == {sequence(messages[0])}
 
     def test_tables_that_are_not_there_are_waited_for(self, start, new_tables):
         """Not ready and alive, with their names; ready when they come, without a restart."""
         prefix = f"bridge-{uuid.uuid4().hex[:8]}-"
         bridge = start(TABLE_PREFIX=prefix)
-        eventually(lambda: f"{prefix}followers" in bridge.get("/readyz")[1])
+        eventually(lambda: f"{prefix}leases" in bridge.get("/readyz")[1])
         assert bridge.get("/readyz")[0] == 503
         assert bridge.get("/healthz")[0] == 200
         new_tables(prefix)

@@ -1,15 +1,17 @@
 """One shard: what is acknowledged is checkpointed, what is not is repeated, and nothing is skipped."""
 
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
 from cdc_bridge.envelope import Place
-from cdc_bridge.lineage import State
-from cdc_bridge.publisher import PublishError
+from cdc_bridge.gaps import Policy
+from cdc_bridge.lineage import RETENTION_MS, Row, State
+from cdc_bridge.publisher import PublishError, RefusedError
 from cdc_bridge.stream import FULL_PAGE, GapError, StreamAwayError
-from cdc_bridge.tail import IDLE_SECONDS, Tail, pause_after
+from cdc_bridge.tail import IDLE_SECONDS, SETTLED_MS, Tail, pause_after
 from contracts import TOPICS
 from contracts.examples import codec
 
@@ -19,6 +21,7 @@ from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
 PLACE = Place("followers", "arn:followers", "shard")
+NOW = 1_700_000_000_000
 ALL = [f"event-{n}" for n in range(1, 6)]
 
 
@@ -34,8 +37,8 @@ def world(shard):
     """Everything a tail needs, in memory."""
     world = SimpleNamespace(streams=MemoryStreams(shard), leases=MemoryLeases(), kafka=MemoryKafka(), now=1_000)
 
-    def tail():
-        lease = world.leases.take(PLACE.stream_arn, "shard", "me", world.now)
+    def tail(policy=Policy.FAIL):
+        lease = world.leases.take(PLACE.stream_arn, "shard", "me", world.now, world.now)
         return Tail(
             PLACE,
             lease,
@@ -43,6 +46,7 @@ def world(shard):
             world.leases,
             lambda: world.streams.open(PLACE.stream_arn, "shard"),
             world.kafka.publisher,
+            policy,
             lambda: world.now,
         )
 
@@ -100,13 +104,102 @@ def test_a_dead_letter_takes_its_place_and_holds_up_nobody(world, shard):
     assert world.row().state is State.ENDED
 
 
+class Picky:
+    """A Kafka that takes no message about these followers, nor with them anything that was sent at once."""
+
+    def __init__(self, kafka, *followers, dead_letters=True):
+        self._kafka = kafka
+        self._followers = {name.encode() for name in followers}
+        self._dead_letters = dead_letters
+
+    @contextmanager
+    def publisher(self):
+        yield self
+
+    def publish(self, messages, _given_up):
+        for message in messages:
+            bad = dict(message.headers)["follower_id"] in self._followers
+            if bad and (message.refusal is None or (message.value and not self._dead_letters)):
+                raise RefusedError("too large")
+        self._kafka.log += messages
+
+
+@pytest.mark.parametrize("dead_letters", [True, False])
+def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goes_on(world, caplog, dead_letters):
+    """With its page, then alone; its neighbours arrive once. If it is too large even for that, without its record."""
+    world.kafka.publisher = Picky(world.kafka, "f2", "f4", dead_letters=dead_letters).publisher
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+    letters = [message for message in world.kafka.log if message.topic == "FollowChanged.dlq"]
+    assert [dict(message.headers)["sequence_number"][-1:] for message in letters] == [b"2", b"4"]
+    assert all(dict(letter.headers)["reason"] == b"too large" for letter in letters)
+    assert all(bool(letter.value) == dead_letters for letter in letters)
+    assert world.row().state is State.ENDED
+    assert any("event event-2: too large" in getattr(entry, "error", "") for entry in caplog.records)
+
+
+def test_what_kafka_refuses_only_in_company_is_no_dead_letter(world):
+    """A batch that is too large as a whole is sent one by one, and each arrives."""
+
+    def too_many(messages, _given_up):
+        if len(messages) > 1:
+            raise RefusedError("too large")
+
+    world.kafka.instead = [too_many, too_many, too_many, too_many]
+    world.tail().run()
+    assert world.kafka.event_ids() == ALL
+    assert all(message.refusal is None for message in world.kafka.log)
+
+
+def test_a_shard_says_until_when_it_is_published(world, shard):
+    """When it was asked, less what a stream needs to show a row; a full page only says as far as its last record."""
+    shard.closed = False
+    world.streams.page_size = FULL_PAGE
+    reads = []
+    world.now = NOW
+    tail = world.tail()
+
+    def look():
+        reads.append(tail.tip_at)
+        world.now += 10_000
+        if len(reads) == 3:
+            tail.stop()
+
+    world.streams.before_page = look
+    shard.records[:] = [record(None, edge(), sequence=n) for n in range(1, FULL_PAGE + 1)]
+    shard.records[-1]["dynamodb"]["ApproximateCreationDateTime"] = (NOW + 5_000) // 1000
+    tail.expires_at = NOW + 100_000
+    tail.run()
+    assert reads == [NOW, NOW + 5_000, NOW + 10_000 - SETTLED_MS]
+
+
+def test_the_end_of_a_closed_shard_is_no_tip(world, shard):
+    """It may have closed long ago, and its child been written to ever since: the child is not published that far."""
+    shard.records.clear()
+    world.now = NOW
+    tail = world.tail()
+    world.now += 5_000
+    tail.run()
+    assert (world.row().state, world.row().tip_at) == (State.ENDED, NOW)
+
+
+@pytest.mark.parametrize("state", [State.OPENED, State.LEFT, State.SKIPPING])
+def test_a_shard_that_was_not_begun_for_a_day_is_a_gap(world, state):
+    """The stream gives what is left without a word; what was before it, nobody can know."""
+    world.leases.note(PLACE.stream_arn, Row("shard", state, since=world.now))
+    world.now += RETENTION_MS
+    world.tail().run()
+    assert "not begun in time" in world.row().gap
+    assert (world.kafka.log, world.row().state) == ([], State.GAP)
+
+
 def test_a_gap_ends_the_reading_and_is_told(world, caplog):
     """No record after it is published, and the shard is not finished, so its children wait."""
     world.streams.failures = [GapError("trimmed")]
     tail = world.tail()
     tail.run()
-    assert tail.gap == "trimmed"
-    assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.OPENED, None)
+    assert world.row().gap == "unreadable: trimmed; published up to nothing"
+    assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.GAP, None)
     assert any(entry.levelname == "ERROR" and entry.shard_id == "shard" for entry in caplog.records)
 
 
@@ -122,7 +215,7 @@ def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world):
     """The page may be on Kafka twice, but the new owner's checkpoint stands and nothing more is produced."""
     tail = world.tail()
     world.kafka.instead = [
-        lambda *_: world.leases.take(PLACE.stream_arn, "shard", "other", world.now + LEASE_MS),
+        lambda *_: world.leases.take(PLACE.stream_arn, "shard", "other", world.now + LEASE_MS, world.now),
     ]
     tail.run()
     assert world.kafka.event_ids() == ALL[:2]

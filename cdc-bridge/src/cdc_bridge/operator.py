@@ -1,0 +1,122 @@
+"""What an operator may ask and order: python -m cdc_bridge shards | release | seek | clear.
+
+Rule: an order changes the row and ends whoever's ownership of it, so it holds at once and no bridge can undo it with
+what it had in hand. Whoever takes the shard next goes on as the row says.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from cdc_bridge.leases import TOPICS, table_key
+from cdc_bridge.lineage import Row, State
+
+SEEKING = {
+    "TRIM_HORIZON": "all that the stream still has of this shard is published again; consumers drop what they had",
+    "LATEST": "what is committed by now and not yet published never will be: a gap of your making, to be repaired",
+    "POSITION": "what lies behind this sequence number is published (again), what lies before it and was not never is",
+}
+
+
+class OrderError(Exception):
+    """The order cannot be carried out, and why."""
+
+
+class Leases(Protocol):
+    """What an operator needs of the leases; leases.LeaseTable."""
+
+    def rows(self, stream_arn: str) -> dict[str, Row]:
+        """Return what is known about the stream's shards."""
+
+    def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
+        """Change a row, whoever owns it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row, and where it stands: a shard of a stream, a stream of a table, or a topic."""
+
+    of: str  # the partition of the leases table
+    table: str
+    row: Row
+    is_shard: bool
+
+
+class Operator:
+    """Sees all rows, and changes one."""
+
+    def __init__(self, leases: Leases, tables: Sequence[str]) -> None:
+        self._leases = leases
+        self._tables = tables
+
+    def shards(self, now: int) -> Iterator[str]:
+        """Describe every stream, shard and topic in one line each: state, owner, position, how far behind, gap."""
+        for entry in self._entries():
+            row = entry.row
+            owner = row.owner if row.owner and row.expires_at > now else "nobody"
+            behind = f"{(now - row.tip_at) / 1000:.1f} s behind" if row.tip_at else "not yet at its tip"
+            words = [entry.table, row.shard_id, row.state]
+            if entry.is_shard:
+                words += [f"owner {owner}", f"position {row.position or 'none'}"]
+            if entry.of != TOPICS and row.state is not State.ENDED:
+                words.append(behind)
+            yield "  ".join([*words, *([f"GAP {row.gap}"] if row.gap else [])])
+
+    def release(self, shard_id: str) -> str:
+        """Take a shard from its owner, for any bridge to take."""
+        entry = self._shard(shard_id)
+        self._order(entry, entry.row)
+        return f"{shard_id} is nobody's now; a bridge with room takes it, which may be the same"
+
+    def seek(self, shard_id: str, to: str, now: int) -> str:
+        """Set where a shard is read from."""
+        entry = self._shard(shard_id)
+        moved = replace(entry.row, since=now, tip_at=0)
+        if to == "TRIM_HORIZON":
+            moved = replace(moved, state=State.LEFT, position=None)
+        elif to == "LATEST":
+            moved = replace(moved, state=State.SKIPPING, position=None)
+        elif to.isdecimal():
+            moved = replace(moved, state=State.READING, position=to)
+        else:
+            raise OrderError(f"{to!r} is neither TRIM_HORIZON nor LATEST nor a sequence number")
+        self._order(entry, moved)
+        return f"{shard_id} is read from {to} on: {SEEKING.get(to, SEEKING['POSITION'])}"
+
+    def clear(self, name: str, now: int) -> str:
+        """Acknowledge the gap of a shard, a stream or a topic, so that what is left is read."""
+        entry = self._entry(name)
+        if entry.row.gap is None:
+            raise OrderError(f"{name} has no gap")
+        cleared = replace(entry.row, gap=None)
+        if entry.row.state is State.GAP and entry.is_shard:
+            cleared = replace(cleared, state=State.LEFT, position=None, since=now)
+        elif entry.row.state is State.GAP:
+            cleared = replace(cleared, state=State.READING)
+        self._order(entry, cleared)
+        return f"cleared, and not to be had from the stream any more: {entry.row.gap}"
+
+    def _order(self, entry: Entry, becomes: Row) -> None:
+        if not self._leases.overrule(entry.of, entry.row, becomes):
+            raise OrderError(f"{entry.row.shard_id} moved on meanwhile: look again, and try again")
+
+    def _shard(self, name: str) -> Entry:
+        entry = self._entry(name)
+        if not entry.is_shard:
+            raise OrderError(f"{name} is not a shard")
+        return entry
+
+    def _entry(self, name: str) -> Entry:
+        found = [entry for entry in self._entries() if entry.row.shard_id == name]
+        if len(found) != 1:
+            raise OrderError(f"{len(found)} rows are called {name}: see `python -m cdc_bridge shards`")
+        return found[0]
+
+    def _entries(self) -> Iterator[Entry]:
+        for table in self._tables:
+            for stream_arn, stream in sorted(self._leases.rows(table_key(table)).items()):
+                yield Entry(table_key(table), table, stream, is_shard=False)
+                for _, shard in sorted(self._leases.rows(stream_arn).items()):
+                    yield Entry(stream_arn, table, shard, is_shard=True)
+        for _, topic in sorted(self._leases.rows(TOPICS).items()):
+            yield Entry(TOPICS, "topic", topic, is_shard=False)
