@@ -37,6 +37,8 @@ def main() -> int:
         dynamodb = boto3.client("dynamodb", config=PATIENCE)
         for name, table in TABLES.items():
             ensure(dynamodb, f"{os.environ.get('TABLE_PREFIX', '')}{name}", table["create"], deadline)
+            if "expires" in table:
+                let_expire(dynamodb, f"{os.environ.get('TABLE_PREFIX', '')}{name}", table["expires"])
     except (TableError, ClientError, BotoCoreError) as error:
         sys.stderr.write(f"tables.py: {error}\n")
         return 1
@@ -73,6 +75,23 @@ def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
     except dynamodb.exceptions.ResourceInUseException:
         return
     say(f"table {name} created")
+
+
+def let_expire(dynamodb: Any, name: str, attribute: str) -> None:
+    """Have DynamoDB delete the table's items after the time in this attribute; that somebody else did so is as good."""
+
+    def found() -> Any:
+        return dynamodb.describe_time_to_live(TableName=name)["TimeToLiveDescription"].get("AttributeName")
+
+    if found() is None:
+        try:
+            wanted = {"Enabled": True, "AttributeName": attribute}
+            dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=wanted)
+        except ClientError:
+            if found() is None:
+                raise
+    if found() != attribute:
+        raise TableError(f"table {name} differs from tables.yaml: items should expire at {attribute}, not {found()}")
 
 
 def shape(table: Mapping[str, Any]) -> dict[str, object]:

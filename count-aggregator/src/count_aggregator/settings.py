@@ -14,6 +14,7 @@ class Settings:
     port: int
     table_prefix: str
     log_level: str
+    stall_seconds: float
 
     @classmethod
     def from_environment(cls) -> "Settings":
@@ -25,6 +26,7 @@ class Settings:
             port=int(_need("PORT")),
             table_prefix=os.environ.get("TABLE_PREFIX", ""),
             log_level=os.environ.get("LOG_LEVEL", "INFO"),
+            stall_seconds=float(os.environ.get("STALL_SECONDS", "90")),
         )
 
 
