@@ -4,8 +4,8 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from cdc_bridge.leases import Lease, LeaseLostError, Row
-from cdc_bridge.lineage import Shard, State
+from cdc_bridge.leases import Lease, LeaseLostError
+from cdc_bridge.lineage import Row, Shard, State
 from cdc_bridge.stream import Page
 
 LEASE_MS = 10_000
@@ -22,34 +22,76 @@ class MemoryLeases:
         with self._lock:
             return {shard_id: row for (arn, shard_id), row in self._rows.items() if arn == stream_arn}
 
-    def take(self, stream_arn, shard_id, owner, now):
+    def take(self, stream_arn, shard_id, owner, now, since):
         with self._lock:
-            row = self._rows.get((stream_arn, shard_id)) or Row(shard_id, State.OPENED, None, None, 0, 0)
-            if row.state is State.ENDED or (row.owner is not None and row.expires_at > now):
+            row = self._rows.get((stream_arn, shard_id)) or Row(shard_id, State.OPENED, since=since, tip_at=since)
+            if row.state in (State.ENDED, State.GAP) or (row.owner is not None and row.expires_at > now):
                 return None
             row = replace(row, owner=owner, epoch=row.epoch + 1, expires_at=now + LEASE_MS)
             self._rows[stream_arn, shard_id] = row
-            return Lease(stream_arn, shard_id, owner, row.epoch, row.expires_at, row.position)
+            return Lease(
+                stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
+            )
 
-    def renew(self, lease, now):
-        self._change(lease, expires_at=now + LEASE_MS)
+    def renew(self, lease, now, tip_at):
+        self._change(lease, expires_at=now + LEASE_MS, tip_at=tip_at)
         return now + LEASE_MS
 
     def checkpoint(self, lease, position):
         self._change(lease, position=position, state=State.READING)
 
-    def finish(self, lease):
-        self._change(lease, state=State.ENDED, owner=None, expires_at=0)
+    def opened(self, lease, tip_at):
+        self._change(lease, state=State.OPENED, tip_at=tip_at)
+
+    def finish(self, lease, tip_at):
+        self._change(lease, state=State.ENDED, tip_at=tip_at, owner=None, expires_at=0)
 
     def release(self, lease):
         self._change(lease, owner=None, expires_at=0)
+
+    def fail(self, lease, gap):
+        self._change(lease, state=State.GAP, gap=gap, owner=None, expires_at=0)
+
+    def go_on(self, lease, gap, now):
+        self._change(lease, state=State.LEFT, gap=gap, position=None, since=now)
+
+    def note(self, stream_arn, row):
+        with self._lock:
+            return self._rows.setdefault((stream_arn, row.shard_id), row) is row
+
+    def overrule(self, stream_arn, was, becomes):
+        with self._lock:
+            row = self._rows[stream_arn, was.shard_id]
+            if (row.epoch, row.state, row.position) != (was.epoch, was.state, was.position):
+                return False
+            self._rows[stream_arn, was.shard_id] = replace(becomes, owner=None, expires_at=0, epoch=was.epoch + 1)
+            return True
+
+    def advance(self, stream_arn, shard_id, tip_at):
+        with self._lock:
+            row = self._rows[stream_arn, shard_id]
+            self._rows[stream_arn, shard_id] = replace(row, tip_at=max(row.tip_at, tip_at))
+
+    def prune(self, stream_arn, row):
+        with self._lock:
+            if (stream_arn, row.shard_id) in self._rows and self._rows[stream_arn, row.shard_id].epoch == row.epoch:
+                del self._rows[stream_arn, row.shard_id]
+
+    def live(self, owner, now):
+        with self._lock:
+            self._rows["bridges", owner] = Row(owner, State.READING, epoch=1, expires_at=now + LEASE_MS)
+        return {name: row.expires_at for name, row in self.rows("bridges").items() if row.expires_at > now}
+
+    def leave(self, owner):
+        with self._lock:
+            self._rows.pop(("bridges", owner), None)
 
     def _change(self, lease, **changes):
         with self._lock:
             row = self._rows[lease.stream_arn, lease.shard_id]
             if (row.owner, row.epoch) != (lease.owner, lease.epoch):
                 raise LeaseLostError(lease)
-            if "position" in changes and row.position and int(changes["position"]) < int(row.position):
+            if changes.get("position") and row.position and int(changes["position"]) < int(row.position):
                 raise LeaseLostError(lease)
             self._rows[lease.stream_arn, lease.shard_id] = replace(row, **changes)
 
@@ -65,20 +107,30 @@ class MemoryShard:
 
 
 class MemoryStreams:
-    """stream.Streams: one table, one stream, pages of two records, and as on AWS the last page has some."""
+    """stream.Streams: one table, pages of two records, and as on AWS the last page has some."""
 
     def __init__(self, *shards):
-        self.all = {shard.shard_id: shard for shard in shards}
+        self.current = "arn:followers"
+        self.of = {self.current: {shard.shard_id: shard for shard in shards}}
         self.failures = []  # what the next calls raise
+        self.page_size = 2
 
-    def arn(self, table):
-        return f"arn:{table}"
+    @property
+    def listed(self):
+        return self.of["arn:followers"]
 
-    def shards(self, _stream_arn):
-        return [Shard(shard.shard_id, shard.parent_id) for shard in self.all.values()]
+    @listed.setter
+    def listed(self, shards):
+        self.of["arn:followers"] = shards
 
-    def open(self, _stream_arn, shard_id):
-        return MemoryReader(self, self.all[shard_id])
+    def arn(self, _table):
+        return self.current
+
+    def shards(self, stream_arn):
+        return [Shard(shard.shard_id, shard.parent_id) for shard in self.of[stream_arn].values()]
+
+    def open(self, stream_arn, shard_id):
+        return MemoryReader(self, self.of[stream_arn][shard_id])
 
 
 class MemoryReader:
@@ -95,8 +147,8 @@ class MemoryReader:
         records = self._shard.records
         if self._next is None:
             numbers = [record["dynamodb"]["SequenceNumber"] for record in records]
-            self._next = numbers.index(published) + 1 if published else 0
-        page = records[self._next : self._next + 2]
+            self._next = sum(int(number) <= int(published) for number in numbers) if published else 0
+        page = records[self._next : self._next + self._streams.page_size]
         self._next += len(page)
         return Page(page, last=self._shard.closed and self._next == len(records))
 

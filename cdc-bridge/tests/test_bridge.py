@@ -1,14 +1,18 @@
 """The loop: who reads what, when, and what is said about it."""
 
 import threading
+from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from cdc_bridge.bridge import SILENT_MS, Bridge
-from cdc_bridge.lineage import State
+from cdc_bridge.gaps import Policy
+from cdc_bridge.lineage import Row, State
 from cdc_bridge.stream import GapError, StreamAwayError
-from cdc_bridge.tail import Tail
+from cdc_bridge.survey import Survey
+from cdc_bridge.tail import SETTLED_MS, Tail
 from contracts import TOPICS
 from contracts.examples import codec
 
@@ -31,11 +35,12 @@ def world():
         streams=MemoryStreams(MemoryShard("old", records=records(1, 5))),
         leases=MemoryLeases(),
         kafka=MemoryKafka(),
+        topics={"FollowChanged": "id-1"},
         now=1_000,
     )
     running = []
 
-    def bridge(owner, look_seconds):
+    def bridge(owner, look_seconds, policy, first):
         def tail(place, lease):
             return Tail(
                 place,
@@ -44,13 +49,23 @@ def world():
                 world.leases,
                 lambda: world.streams.open(place.stream_arn, place.shard_id),
                 world.kafka.publisher,
+                policy,
                 lambda: world.now,
             )
 
-        return Bridge(["followers"], world.streams, world.leases, tail, owner, look_seconds, 0.2, lambda: world.now)
+        survey = Survey(
+            world.streams,
+            world.leases,
+            lambda: world.topics,
+            policy,
+            first,
+            lambda *_: False,
+            lambda: world.now,
+        )
+        return Bridge(["followers"], survey, world.leases, tail, owner, look_seconds, 0.2, lambda: world.now)
 
-    def start(owner="me", look_seconds=0.1):
-        one = bridge(owner, look_seconds)
+    def start(owner="me", look_seconds=0.1, policy=Policy.FAIL, first=State.LEFT):
+        one = bridge(owner, look_seconds, policy, first)
         thread = threading.Thread(target=one.run)
         thread.start()
         running.append((one, thread))
@@ -74,8 +89,8 @@ def test_a_child_is_read_as_soon_as_its_parent_has_ended(world):
     """From its beginning, in order, and without waiting for the next round, which here never comes."""
     bridge, _ = world.start(look_seconds=3600)
     eventually(lambda: published(world, 5))
-    old = world.streams.all["old"]
-    world.streams.all["new"] = MemoryShard("new", "old", records=records(8, 9))
+    old = world.streams.listed["old"]
+    world.streams.listed["new"] = MemoryShard("new", "old", records=records(8, 9))
     old.records += records(6, 7)
     old.closed = True
     eventually(lambda: published(world, 9))
@@ -93,29 +108,163 @@ def test_what_one_holds_another_leaves_alone_until_it_is_given_back(world):
     first.stop()
     thread.join()
     assert world.rows()["old"].owner is None
-    world.streams.all["old"].records += records(6, 7)
+    world.streams.listed["old"].records += records(6, 7)
     eventually(lambda: published(world, 7))
     assert world.rows()["old"].owner == "second"
 
 
-def test_a_gap_is_not_ready_and_stops_only_its_own_line(world):
-    """The shard is not read again; one that is no child of it goes on."""
+def lose(world):
+    """Begin, and then lose what comes next."""
+    world.start("before")
+    eventually(lambda: published(world, 5))
     world.streams.failures = [GapError("shard old: trimmed")]
-    bridge, _ = world.start()
-    eventually(lambda: any("gap: shard old: trimmed" in reason for reason in bridge.waiting_for()))
-    world.streams.all["child"] = MemoryShard("child", "old", records=records(6, 7))
-    world.streams.all["other"] = MemoryShard("other", None, records=records(8, 9))
-    eventually(lambda: world.kafka.event_ids() == ["event-8", "event-9"])
-    assert world.rows()["old"].epoch == 1
 
 
+LOST = "gap: followers old: unreadable: shard old: trimmed; published up to 000000000000000000005"
+
+
+def test_a_gap_is_not_ready_and_stops_only_its_own_line(world):
+    """The shard is not read again, not even by the next bridge; one that is no child of it goes on."""
+    lose(world)
+    bridge, _ = world.start("after")
+    eventually(lambda: LOST in bridge.waiting_for())
+    world.streams.listed["child"] = MemoryShard("child", "old", records=records(6, 7))
+    world.streams.listed["other"] = MemoryShard("other", None, records=records(8, 9))
+    eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
+    assert world.rows()["old"].state is State.GAP
+    assert bridge.gaps() == [LOST]
+
+
+def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world):
+    """Ready, because it makes progress; the gap is told all the same, by the next bridge too."""
+    one, thread = world.start(policy=Policy.CONTINUE)
+    eventually(lambda: published(world, 5))
+    world.streams.listed["old"].records = records(8, 9)
+    world.streams.failures = [GapError("shard old: trimmed")]
+    eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
+    eventually(lambda: one.gaps() == [LOST])
+    assert one.waiting_for() == []
+    one.stop()
+    thread.join()
+    after, _ = world.start("after", policy=Policy.CONTINUE)
+    eventually(lambda: after.gaps() == [LOST])
+
+
+VANISHED = "gap: followers gone: vanished: it left the stream before its end was read; published up to nothing"
+
+
+@pytest.fixture
+def orphan(world):
+    """A shard whose parent was begun, not read to its end, and is gone from the listing."""
+    world.leases.note("table/followers", Row(ARN, State.READING))
+    world.leases.release(world.leases.take(ARN, "gone", "dead", world.now, world.now))
+    world.streams.listed = {"child": MemoryShard("child", "gone", records=records(1, 2))}
+
+
+@pytest.mark.usefixtures("orphan")
 def test_a_shard_that_vanished_before_its_end_is_a_gap(world):
     """Its children wait, and the reason is in the readiness answer."""
-    world.leases.release(world.leases.take(ARN, "gone", "dead", world.now))
-    world.streams.all = {"child": MemoryShard("child", "gone", records=records(1, 2))}
     bridge, _ = world.start()
-    eventually(lambda: any("shard gone of followers: gap: vanished" in reason for reason in bridge.waiting_for()))
+    eventually(lambda: VANISHED in bridge.waiting_for())
     assert world.kafka.log == []
+
+
+@pytest.mark.usefixtures("orphan")
+def test_behind_a_shard_that_vanished_a_bridge_that_may_continue_reads_its_children(world):
+    bridge, _ = world.start(policy=Policy.CONTINUE)
+    eventually(lambda: published(world, 2))
+    assert bridge.gaps() == [VANISHED]
+    eventually(lambda: bridge.waiting_for() == [])
+
+
+def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
+    """A whole generation came and went while no bridge ran: its grandchild says so by naming a parent unknown to us."""
+    world.streams.listed["old"].closed = True
+    world.start("before")
+    eventually(lambda: published(world, 5))
+    eventually(lambda: world.rows()["old"].state is State.ENDED)
+    world.streams.listed = {"grandchild": MemoryShard("grandchild", "child", records=records(8, 9))}
+    bridge, _ = world.start("after")
+    eventually(lambda: any("gap: followers child: vanished" in reason for reason in bridge.waiting_for()))
+    assert published(world, 5)
+
+
+def test_the_first_start_may_skip_what_is_there(world):
+    """Only what is there at the very first discovery, to its tip, and remembered: what comes later is never skipped."""
+    world.streams.listed["old"].closed = True
+    world.streams.listed["new"] = MemoryShard("new", "old", records=records(6, 7))
+    world.streams.page_size = 10
+    bridge, thread = world.start(first=State.SKIPPING)
+    eventually(lambda: "new" in world.rows() and world.rows()["new"].state is State.READING)
+    assert world.kafka.log == []
+    bridge.stop()
+    thread.join()
+    world.streams.listed["new"].records += records(8, 9)
+    world.streams.listed["new"].closed = True
+    world.streams.listed["newer"] = MemoryShard("newer", "new", records=records(10, 11))
+    world.start(first=State.SKIPPING)
+    eventually(lambda: world.kafka.event_ids() == [f"event-{n}" for n in range(8, 12)])
+
+
+def test_a_new_stream_waits_until_the_old_one_is_drained_and_is_a_gap(world):
+    """What was written between the two left no trace; nobody reads on until an operator has said so."""
+    world.start()
+    eventually(lambda: published(world, 5))
+    old = world.streams.listed["old"]
+    world.streams.current = "arn:followers/2"
+    world.streams.of["arn:followers/2"] = {"first": MemoryShard("first", None, records=records(8, 9))}
+    bridge, _ = world.start("other")
+    eventually(lambda: any("arn:followers/2: stream: it follows arn:followers" in gap for gap in bridge.waiting_for()))
+    old.records += records(6, 7)
+    old.closed = True
+    eventually(lambda: published(world, 7))
+    eventually(lambda: world.leases.rows("table/followers")[ARN].state is State.ENDED)
+    gap = world.leases.rows("table/followers")["arn:followers/2"]
+    assert world.leases.overrule("table/followers", gap, replace(gap, state=State.LEFT, gap=None))
+    eventually(lambda: world.kafka.event_ids()[7:] == ["event-8", "event-9"])
+    eventually(lambda: bridge.waiting_for() == [])
+
+
+def test_a_topic_made_again_under_us_stops_everything(world):
+    """Its events are gone, and more of them would look as if nothing were wrong."""
+    bridge, _ = world.start()
+    eventually(lambda: published(world, 5))
+    world.topics = {"FollowChanged": "id-2"}
+    eventually(lambda: any("gap: topics FollowChanged: topic: its id is now id-2" in g for g in bridge.waiting_for()))
+    eventually(lambda: world.rows()["old"].owner is None)
+    world.streams.listed["old"].records += records(6, 7)
+    row = world.leases.rows("topics")["FollowChanged"]
+    assert world.leases.overrule("topics", row, replace(row, state=State.LEFT, gap=None))
+    eventually(lambda: published(world, 7))
+    assert bridge.gaps() == []
+
+
+def test_two_bridges_share_the_shards_and_a_third_gets_its_part(world):
+    """Evenly, and when one goes the others take its shards."""
+    world.streams.listed = {name: MemoryShard(name) for name in "abcdef"}
+
+    def shares():
+        return sorted(Counter(row.owner for row in world.rows().values()).items(), key=str)
+
+    world.start("one")
+    eventually(lambda: shares() == [("one", 6)])
+    second, thread = world.start("two")
+    eventually(lambda: shares() == [("one", 3), ("two", 3)])
+    world.start("three")
+    eventually(lambda: shares() == [("one", 2), ("three", 2), ("two", 2)])
+    second.stop()
+    thread.join()
+    eventually(lambda: shares() == [("one", 3), ("three", 3)])
+
+
+def test_the_table_says_until_when_everything_is_published(world):
+    """As far as its slowest shard: the row of the stream is what others rely on."""
+    world.now = 100_000
+    world.start()
+    eventually(lambda: published(world, 5))
+    world.now = 200_000
+    world.streams.listed["old"].records += records(6, 7)
+    eventually(lambda: world.leases.rows("table/followers")[ARN].tip_at == 200_000 - SETTLED_MS)
 
 
 def test_a_table_that_is_away_is_named_and_waited_for(world):

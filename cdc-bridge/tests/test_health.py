@@ -14,7 +14,13 @@ def waiting():
 
 
 @pytest.fixture
-def get(waiting):
+def gaps():
+    """What was lost, for a test to change."""
+    return []
+
+
+@pytest.fixture
+def get(waiting, gaps):
     def ask(path):
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
@@ -23,16 +29,22 @@ def get(waiting):
             with error:
                 return error.code, error.read().decode()
 
-    with serving("127.0.0.1", 0, lambda: waiting) as port:
+    with serving("127.0.0.1", 0, lambda: waiting, lambda: gaps) as port:
         yield ask
 
 
 def test_ready_is_what_the_worker_says(get, waiting):
     """Alive all the while; not ready with the reasons, ready without."""
-    assert get("/readyz") == (200, json.dumps({"status": "ready", "waiting_for": []}))
+    assert get("/readyz") == (200, json.dumps({"status": "ready", "waiting_for": [], "gaps": []}))
     waiting.append("table tweets")
-    assert get("/readyz") == (503, json.dumps({"status": "waiting", "waiting_for": ["table tweets"]}))
+    assert get("/readyz") == (503, json.dumps({"status": "waiting", "waiting_for": ["table tweets"], "gaps": []}))
     assert get("/healthz")[0] == 200
+
+
+def test_a_gap_that_was_passed_shows_though_the_bridge_is_ready(get, gaps):
+    """A bridge that goes on makes progress, but it does not say that all is well."""
+    gaps.append("gap: followers shard-1: unreadable")
+    assert get("/readyz") == (200, json.dumps({"status": "ready", "waiting_for": [], "gaps": gaps}))
 
 
 def test_metrics_are_served_and_nothing_else(get):

@@ -10,6 +10,7 @@ from cdc_bridge.lineage import State
 from .memory import LEASE_MS, MemoryLeases
 
 NOW = 1_700_000_000_000
+SINCE = NOW - 5
 NINE, TEN, LONGER = "900000000000000000009", "900000000000000000010", "1000000000000000000000"
 
 
@@ -29,38 +30,45 @@ def arn():
 class TestLeases:
     def test_a_free_shard_is_taken_once(self, leases, arn):
         """The first gets it with nothing read, the second gets nothing."""
-        lease = leases.take(arn, "shard", "a", NOW)
+        lease = leases.take(arn, "shard", "a", NOW, SINCE)
         assert (lease.owner, lease.epoch, lease.position) == ("a", 1, None)
-        assert leases.take(arn, "shard", "b", NOW + LEASE_MS - 1) is None
+        assert leases.take(arn, "shard", "b", NOW + LEASE_MS - 1, SINCE) is None
         assert leases.rows(arn)["shard"].state is State.OPENED
 
     def test_an_expired_lease_is_taken_with_its_position(self, leases, arn):
         """The new owner goes on where the old one's checkpoint stands."""
-        leases.checkpoint(leases.take(arn, "shard", "a", NOW), TEN)
-        lease = leases.take(arn, "shard", "b", NOW + LEASE_MS)
+        leases.checkpoint(leases.take(arn, "shard", "a", NOW, SINCE), TEN)
+        lease = leases.take(arn, "shard", "b", NOW + LEASE_MS, SINCE)
         assert (lease.owner, lease.epoch, lease.position) == ("b", 2, TEN)
         assert leases.rows(arn)["shard"].state is State.READING
 
     def test_a_renewed_lease_is_kept(self, leases, arn):
         """Renewal counts from when it is done."""
-        lease = leases.take(arn, "shard", "a", NOW)
-        assert leases.renew(lease, NOW + 5) == NOW + 5 + LEASE_MS
-        assert leases.take(arn, "shard", "b", NOW + LEASE_MS) is None
+        lease = leases.take(arn, "shard", "a", NOW, SINCE)
+        assert leases.renew(lease, NOW + 5, NOW) == NOW + 5 + LEASE_MS
+        assert leases.take(arn, "shard", "b", NOW + LEASE_MS, SINCE) is None
 
-    @pytest.mark.parametrize("write", ["renew", "checkpoint", "finish", "release"])
+    @pytest.mark.parametrize("write", ["renew", "checkpoint", "opened", "finish", "release", "fail", "go_on"])
     def test_whoever_lost_the_lease_writes_nothing(self, leases, arn, write):
         """Not even under its own name: the epoch has moved on."""
-        lost = leases.take(arn, "shard", "a", NOW)
-        leases.checkpoint(leases.take(arn, "shard", "a", NOW + LEASE_MS), TEN)
+        lost = leases.take(arn, "shard", "a", NOW, SINCE)
+        leases.checkpoint(leases.take(arn, "shard", "a", NOW + LEASE_MS, SINCE), TEN)
         before = leases.rows(arn)
-        argument = {"renew": [NOW], "checkpoint": [LONGER]}.get(write, [])
+        arguments = {
+            "renew": [NOW, NOW],
+            "checkpoint": [LONGER],
+            "opened": [NOW],
+            "finish": [NOW],
+            "fail": ["gap"],
+            "go_on": ["gap", NOW],
+        }
         with pytest.raises(LeaseLostError):
-            getattr(leases, write)(lost, *argument)
+            getattr(leases, write)(lost, *arguments.get(write, []))
         assert leases.rows(arn) == before
 
     def test_a_checkpoint_never_goes_back(self, leases, arn):
         """Compared as numbers of any length; as text, 1000… would lie before 9."""
-        lease = leases.take(arn, "shard", "a", NOW)
+        lease = leases.take(arn, "shard", "a", NOW, SINCE)
         for position in (NINE, TEN, TEN, LONGER):
             leases.checkpoint(lease, position)
         for position in (TEN, NINE):
@@ -70,17 +78,17 @@ class TestLeases:
 
     def test_a_released_shard_is_free_at_once(self, leases, arn):
         """Nobody waits for it to expire."""
-        leases.release(leases.take(arn, "shard", "a", NOW))
-        assert leases.take(arn, "shard", "b", NOW).epoch == 2
+        leases.release(leases.take(arn, "shard", "a", NOW, SINCE))
+        assert leases.take(arn, "shard", "b", NOW, SINCE).epoch == 2
 
     def test_a_finished_shard_is_taken_by_nobody(self, leases, arn):
         """It stays known, so that its children may go."""
-        leases.finish(leases.take(arn, "shard", "a", NOW))
-        assert leases.take(arn, "shard", "b", NOW + 2 * LEASE_MS) is None
+        leases.finish(leases.take(arn, "shard", "a", NOW, SINCE), NOW)
+        assert leases.take(arn, "shard", "b", NOW + 2 * LEASE_MS, SINCE) is None
         assert leases.rows(arn)["shard"].state is State.ENDED
 
     def test_streams_are_apart(self, leases, arn):
         """A re-created table has a new stream; what an old one had under the same shard's name is not its own."""
-        leases.checkpoint(leases.take(arn, "shard", "a", NOW), TEN)
-        assert leases.take(arn + "2", "shard", "b", NOW).position is None
+        leases.checkpoint(leases.take(arn, "shard", "a", NOW, SINCE), TEN)
+        assert leases.take(arn + "2", "shard", "b", NOW, SINCE).position is None
         assert set(leases.rows(arn)) == {"shard"}

@@ -140,14 +140,14 @@ class TestBridge:
         letter = next(message for message in messages if message.topic() == "FollowChanged.dlq")
         headers = dict(letter.headers())
         assert (headers["follower_id"], headers["reason"]) == (b"poison", b"followed_at is missing in NewImage")
-        [line] = [line for line in bridge.log() if line["message"] == "dead letter"]
+        [line] = eventually(lambda: [line for line in bridge.log() if line["message"] == "dead letter"])
         assert line["event_id"].encode() == headers["event_id"]
 
     def test_tables_that_are_not_there_are_waited_for(self, start, new_tables):
         """Not ready and alive, with their names; ready when they come, without a restart."""
         prefix = f"bridge-{uuid.uuid4().hex[:8]}-"
         bridge = start(TABLE_PREFIX=prefix)
-        eventually(lambda: f"{prefix}followers" in bridge.get("/readyz")[1])
+        eventually(lambda: f"{prefix}leases" in bridge.get("/readyz")[1])
         assert bridge.get("/readyz")[0] == 503
         assert bridge.get("/healthz")[0] == 200
         new_tables(prefix)

@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from cdc_bridge.envelope import Message
-from cdc_bridge.publisher import KafkaAwayError, Publisher, PublishError, check_topics
+from cdc_bridge.publisher import KafkaAwayError, Publisher, PublishError, RefusedError, Topics
 from contracts import TOPICS, ContractError
 
 from .eventually import eventually
@@ -70,7 +70,7 @@ class TestPublisher:
         """The guarantee, not luck: without it all the others would arrive. Two never share a request."""
         batch = numbered(topic, range(20), value=b"x" * 600_000)
         batch[10] = dataclasses.replace(batch[10], value=b"x" * (LIMIT + 10_000))
-        with Publisher(servers) as publisher, pytest.raises(PublishError, match=r"(?i)gap-?less"):
+        with Publisher(servers) as publisher, pytest.raises(RefusedError, match="too large"):
             publisher.publish(batch)
         found = arrived(servers, topic)
         assert found[0] == [0, 2, 4, 6, 8][: len(found[0])]
@@ -81,20 +81,28 @@ class TestPublisher:
         with Publisher(servers) as publisher:
             publisher.publish([])
 
+    def test_what_the_client_itself_refuses_is_refused_too(self, servers, topic):
+        """Larger than a producer ever sends; nothing of it waits in a queue."""
+        with Publisher(servers) as publisher, pytest.raises(RefusedError, match=r"\[1\].*too large"):
+            publisher.publish(numbered(topic, [1], value=b"x" * 1_100_000))
+
     def test_the_contracts_topics_pass(self, servers):
-        check_topics(servers, TOPICS.values())
+        """Dead letters' topics too, each with the id that tells it from one made later under its name."""
+        ids = Topics(servers, TOPICS.values()).ids()
+        assert set(ids) == {name for topic in TOPICS.values() for name in (topic.name, topic.dlq)}
+        assert len(set(ids.values())) == len(ids)
 
     def test_another_number_of_partitions_is_refused(self, servers):
         """With 13 where 12 are, each key would lie in two partitions in its life."""
         wrong = dataclasses.replace(TOPICS["FollowChanged"], partitions=13)
         with pytest.raises(ContractError, match="FollowChanged has 12 partitions where its contract says 13"):
-            check_topics(servers, [wrong])
+            Topics(servers, [wrong]).ids()
 
     def test_a_missing_topic_is_waited_for(self, servers):
         """It says how to make it."""
         wrong = dataclasses.replace(TOPICS["FollowChanged"], name="Nowhere")
         with pytest.raises(KafkaAwayError, match="no topic Nowhere: run `python -m contracts apply`"):
-            check_topics(servers, [wrong])
+            Topics(servers, [wrong]).ids()
 
 
 def test_giving_up_ends_the_wait_for_a_broker_that_is_away():

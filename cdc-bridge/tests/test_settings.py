@@ -15,8 +15,16 @@ def test_a_missing_variable_is_named(name):
 def test_the_rest_has_defaults():
     settings = Settings.from_env(ENV)
     assert (settings.port, settings.host, settings.table_prefix) == (8104, "0.0.0.0", "")  # noqa: S104
+    assert (settings.gap_policy, settings.start, settings.lease_seconds) == ("fail", "TRIM_HORIZON", 10)
 
 
 def test_a_malformed_number_is_named():
     with pytest.raises(SettingError, match="LEASE_SECONDS is 'ten'"):
         Settings.from_env(ENV | {"LEASE_SECONDS": "ten"})
+
+
+@pytest.mark.parametrize(("name", "value"), [("GAP_POLICY", "ignore"), ("START_POSITION", "latest")])
+def test_an_unknown_choice_is_named_with_what_there_is(name, value):
+    """A policy that is misspelt must not become the default."""
+    with pytest.raises(SettingError, match=f"{name} is '{value}', which is none of"):
+        Settings.from_env(ENV | {name: value})

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from cdc_bridge.envelope import Place
+from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import State
 from cdc_bridge.publisher import PublishError
 from cdc_bridge.stream import FULL_PAGE, GapError, StreamAwayError
@@ -34,8 +35,8 @@ def world(shard):
     """Everything a tail needs, in memory."""
     world = SimpleNamespace(streams=MemoryStreams(shard), leases=MemoryLeases(), kafka=MemoryKafka(), now=1_000)
 
-    def tail():
-        lease = world.leases.take(PLACE.stream_arn, "shard", "me", world.now)
+    def tail(policy=Policy.FAIL):
+        lease = world.leases.take(PLACE.stream_arn, "shard", "me", world.now, world.now)
         return Tail(
             PLACE,
             lease,
@@ -43,6 +44,7 @@ def world(shard):
             world.leases,
             lambda: world.streams.open(PLACE.stream_arn, "shard"),
             world.kafka.publisher,
+            policy,
             lambda: world.now,
         )
 
@@ -105,8 +107,8 @@ def test_a_gap_ends_the_reading_and_is_told(world, caplog):
     world.streams.failures = [GapError("trimmed")]
     tail = world.tail()
     tail.run()
-    assert tail.gap == "trimmed"
-    assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.OPENED, None)
+    assert world.row().gap == "unreadable: trimmed; published up to nothing"
+    assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.GAP, None)
     assert any(entry.levelname == "ERROR" and entry.shard_id == "shard" for entry in caplog.records)
 
 
@@ -122,7 +124,7 @@ def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world):
     """The page may be on Kafka twice, but the new owner's checkpoint stands and nothing more is produced."""
     tail = world.tail()
     world.kafka.instead = [
-        lambda *_: world.leases.take(PLACE.stream_arn, "shard", "other", world.now + LEASE_MS),
+        lambda *_: world.leases.take(PLACE.stream_arn, "shard", "other", world.now + LEASE_MS, world.now),
     ]
     tail.run()
     assert world.kafka.event_ids() == ALL[:2]

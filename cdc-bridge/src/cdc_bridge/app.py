@@ -1,5 +1,6 @@
 """The wiring: real parts from Settings."""
 
+import gc
 import logging
 import socket
 import threading
@@ -7,18 +8,22 @@ import time
 import uuid
 from collections.abc import Mapping
 
-from cdc_bridge import health, stream
+from cdc_bridge import health, stream, tables
 from cdc_bridge.bridge import Bridge
 from cdc_bridge.envelope import Place
 from cdc_bridge.leases import Lease, LeaseTable
-from cdc_bridge.publisher import KafkaAwayError, Publisher, check_topics
-from cdc_bridge.settings import Settings
+from cdc_bridge.lineage import State
+from cdc_bridge.publisher import KafkaAwayError, Publisher, Topics
+from cdc_bridge.settings import Settings, Start
+from cdc_bridge.survey import Survey
 from cdc_bridge.tail import Tail
 from cdc_bridge.translate import TABLES
 from contracts import TOPICS, Codec, ContractError
 from contracts.registry import RegistryAwayError, codec_for
 
 _PATIENCE_SECONDS = 1
+_TOPICS_SECONDS = 0.5  # asked for in each round; leases must be renewed meanwhile
+_OURS = [topic for topic in TOPICS.values() if "cdc-bridge" in topic.producers]
 _LOOK_SECONDS = 2.0  # two calls of DescribeStream each time, and AWS allows ten a second to all bridges together
 _log = logging.getLogger(__name__)
 
@@ -33,17 +38,21 @@ class App:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._topics = Topics(settings.kafka_bootstrap_servers, _OURS)
         self._stopping = threading.Event()
         self._bridge: Bridge | None = None
         self._waiting = ["not started yet"]
 
     def run(self) -> None:
         """Work until stop() is called."""
-        with health.serving(self._settings.host, self._settings.port, self.waiting_for):
+        with health.serving(self._settings.host, self._settings.port, self.waiting_for, self.gaps):
             codecs = self._agreed()
-            self._bridge = self._build(codecs)
             if self._stopping.is_set():
                 return
+            self._bridge = self._build(codecs)
+            gc.freeze()  # what is loaded stays: going through it again and again took a sixth of each record's time
+            if self._stopping.is_set():  # stop() came too early to find it
+                self._bridge.stop()
             self._bridge.run()
 
     def stop(self) -> None:
@@ -56,13 +65,16 @@ class App:
         """Name what it waits for; nothing means ready."""
         return self._waiting if self._bridge is None else self._bridge.waiting_for()
 
+    def gaps(self) -> list[str]:
+        """Name what was lost and is not cleared."""
+        return [] if self._bridge is None else self._bridge.gaps()
+
     def _agreed(self) -> Mapping[str, Codec]:
         """Wait until every topic and subject is there and as its contract says; nothing is produced before."""
-        topics = [topic for topic in TOPICS.values() if "cdc-bridge" in topic.producers]
         while not self._stopping.is_set():
             try:
-                check_topics(self._settings.kafka_bootstrap_servers, topics)
-                return {topic.name: codec_for(topic, self._settings.schema_registry_url) for topic in topics}
+                self._topics.ids()
+                return {topic.name: codec_for(topic, self._settings.schema_registry_url) for topic in _OURS}
             except (KafkaAwayError, RegistryAwayError, ContractError) as error:
                 if self._waiting != [str(error)]:
                     _log.warning("waiting to start", extra={"error": str(error)})
@@ -83,9 +95,19 @@ class App:
                 leases,
                 lambda: streams.open(place.stream_arn, place.shard_id),
                 lambda: Publisher(settings.kafka_bootstrap_servers),
+                settings.gap_policy,
                 now_ms,
             )
 
+        survey = Survey(
+            streams,
+            leases,
+            lambda: self._topics.ids(_TOPICS_SECONDS),
+            settings.gap_policy,
+            State.SKIPPING if settings.start is Start.LATEST else State.LEFT,
+            lambda table, arn: tables.may_have_older_rows(dynamodb, settings.table_prefix + table, arn, now_ms()),
+            now_ms,
+        )
         owner = f"{socket.gethostname()}/{uuid.uuid4()}"
         look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
-        return Bridge(TABLES, streams, leases, tail, owner, look_seconds, settings.lease_seconds / 2, now_ms)
+        return Bridge(TABLES, survey, leases, tail, owner, look_seconds, settings.lease_seconds / 2, now_ms)

@@ -1,7 +1,7 @@
 """The loop: which shards there are, which may be read, which of them are ours.
 
-Rule: whatever may be read and is free or expired is taken, and every lease held is renewed in each round. A shard with
-a gap is left alone: skipping what was lost is not for the bridge to decide.
+Rule: whatever may be read and is nobody's is taken until we hold our share, and every lease held is renewed in each
+round. What is wrong with one table keeps no other from being read; what is wrong with a topic stops everything.
 """
 
 import logging
@@ -12,45 +12,42 @@ from typing import Protocol
 
 from cdc_bridge import metrics
 from cdc_bridge.envelope import Place
-from cdc_bridge.leases import Lease, LeaseLostError, LeasesAwayError, Row
-from cdc_bridge.lineage import Shard, State, readable, vanished
+from cdc_bridge.gaps import Gap
+from cdc_bridge.leases import Lease, LeaseLostError, LeasesAwayError
+from cdc_bridge.publisher import KafkaAwayError
+from cdc_bridge.spread import moves
 from cdc_bridge.stream import StreamAwayError
+from cdc_bridge.survey import Found, Survey
 from cdc_bridge.tail import Tail
+from contracts import ContractError
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
 _log = logging.getLogger(__name__)
 
 
-class Streams(Protocol):
-    """What the loop needs of the streams; stream.Streams."""
-
-    def arn(self, table: str) -> str:
-        """Return the table's stream."""
-
-    def shards(self, stream_arn: str) -> Sequence[Shard]:
-        """List all its shards."""
-
-
 class Leases(Protocol):
     """What the loop needs of the leases; leases.LeaseTable."""
 
-    def rows(self, stream_arn: str) -> dict[str, Row]:
-        """Return what is known about the stream's shards."""
-
-    def take(self, stream_arn: str, shard_id: str, owner: str, now: int) -> Lease | None:
+    def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
         """Take a shard if it is free."""
 
-    def renew(self, lease: Lease, now: int) -> int:
+    def renew(self, lease: Lease, now: int, tip_at: int) -> int:
         """Keep a shard; return until when."""
+
+    def live(self, owner: str, now: int) -> dict[str, int]:
+        """Say that we are alive; return who is, and until when."""
+
+    def leave(self, owner: str) -> None:
+        """Say that we are gone."""
 
 
 class Bridge:
-    """Keeps a tail on every shard that this process holds."""
+    """Keeps a tail on this process's share of the shards."""
 
     def __init__(
         self,
         tables: Sequence[str],
-        streams: Streams,
+        survey: Survey,
         leases: Leases,
         tail: Callable[[Place, Lease], Tail],
         owner: str,
@@ -58,7 +55,7 @@ class Bridge:
         grace_seconds: float,
         clock: Callable[[], int],
     ) -> None:
-        self._streams = streams
+        self._survey = survey
         self._leases = leases
         self._tail = tail
         self._owner = owner
@@ -66,7 +63,9 @@ class Bridge:
         self._grace_seconds = grace_seconds
         self._clock = clock
         self._tails: dict[Place, tuple[Tail, threading.Thread]] = {}
-        self._gaps: dict[Place, str] = {}
+        self._found = {table: Found({}, []) for table in tables}
+        self._topic_gaps: Sequence[Gap] = []
+        self._topic_trouble: str | None = None
         self._seen_at = dict.fromkeys(tables, clock())
         self._trouble: dict[str, str | None] = dict.fromkeys(tables, "not looked for yet")
         self._stopping = threading.Event()
@@ -77,8 +76,7 @@ class Bridge:
         try:
             while not self._stopping.is_set():
                 self._wake.clear()
-                self.look()
-                self._wake.wait(self._look_seconds)
+                self._wake.wait(self.look())
         finally:
             self._close()
 
@@ -87,12 +85,17 @@ class Bridge:
         self._stopping.set()
         self._wake.set()
 
+    def gaps(self) -> list[str]:
+        """Name everything that was lost and that no operator has cleared."""
+        return [gap.line for gap in self._open_gaps()]
+
     def waiting_for(self) -> list[str]:
         """Name everything that keeps the bridge from making progress; nothing means ready."""
         now = self._clock()
         waiting = [f"table {table}: {trouble}" for table, trouble in self._trouble.items() if trouble]
         waiting += [f"table {table}: not seen lately" for table, at in self._seen_at.items() if now - at > SILENT_MS]
-        waiting += [f"shard {place.shard_id} of {place.table}: gap: {gap}" for place, gap in list(self._gaps.items())]
+        waiting += [self._topic_trouble] if self._topic_trouble else []
+        waiting += [gap.line for gap in self._open_gaps() if gap.holds_up]
         waiting += [
             f"shard {place.shard_id} of {place.table}: no progress for {(now - tail.progressed_at) // 1000} s: "
             f"{tail.trouble or 'no answer yet'}"
@@ -101,14 +104,14 @@ class Bridge:
         ]
         return waiting
 
-    def look(self) -> None:
-        """Do one round: forget tails that have ended, renew, discover and take."""
+    def look(self) -> float:
+        """Do one round: renew, discover, take and give back; return in how many seconds the next one is due."""
         self._reap()
         for place, (tail, _) in self._tails.items():
             self._renew(place, tail)
         for table in self._trouble:
             try:
-                self._discover(table)
+                self._found[table] = self._survey.table(table)
             except (StreamAwayError, LeasesAwayError) as error:
                 if self._trouble[table] != str(error):
                     _log.warning("waiting for a table", extra={"table": table, "error": str(error)})
@@ -116,42 +119,67 @@ class Bridge:
             else:
                 self._trouble[table] = None
                 self._seen_at[table] = self._clock()
-        metrics.HELD.set(len(self._tails))
+        try:
+            self._look_at_topics()
+            return self._share()
+        except LeasesAwayError as error:
+            _log.warning("shards not shared out", extra={"error": str(error)})
+            return self._look_seconds
+        finally:
+            metrics.HELD.set(len(self._tails))
+
+    def _open_gaps(self) -> list[Gap]:
+        return [*self._topic_gaps, *(gap for found in list(self._found.values()) for gap in found.gaps)]
+
+    def _look_at_topics(self) -> None:
+        """Stop while a topic is not what it was; while Kafka is away, the tails wait by themselves."""
+        try:
+            self._topic_gaps = self._survey.topics()
+            self._topic_trouble = None
+        except KafkaAwayError:
+            return
+        except ContractError as error:
+            if self._topic_trouble is None:
+                _log.error("nothing is published any more", extra={"error": str(error)})
+            self._topic_trouble = str(error)
 
     def _reap(self) -> None:
-        for place, (tail, thread) in list(self._tails.items()):
+        for place, (_, thread) in list(self._tails.items()):
             if not thread.is_alive():
                 del self._tails[place]
-                if tail.gap:
-                    self._gaps[place] = tail.gap
 
     def _renew(self, place: Place, tail: Tail) -> None:
         try:
-            tail.expires_at = self._leases.renew(tail.lease, self._clock())
+            tail.expires_at = self._leases.renew(tail.lease, self._clock(), tail.tip_at)
         except LeaseLostError:
             tail.expires_at = 0
         except LeasesAwayError as error:
             _log.warning("lease not renewed", extra={"shard_id": place.shard_id, "error": str(error)})
 
-    def _discover(self, table: str) -> None:
-        stream_arn = self._streams.arn(table)
-        listing = self._streams.shards(stream_arn)
-        rows = self._leases.rows(stream_arn)
-        states = {shard_id: row.state for shard_id, row in rows.items()}
-        for state in State:
-            metrics.SHARDS.labels(table, state).set(sum(other is state for other in states.values()))
-        for shard_id in vanished(listing, states):
-            self._report_gap(Place(table, stream_arn, shard_id), rows[shard_id].position)
-        for shard in readable(listing, states):
-            place = Place(table, stream_arn, shard.shard_id)
-            if place not in self._tails and place not in self._gaps and self._is_free(rows.get(shard.shard_id)):
-                self._take(place)
+    def _share(self) -> float:
+        """Take what is free up to our share, give back what is above it; return when somebody's lease runs out."""
+        now = self._clock()
+        bridges = self._leases.live(self._owner, now)
+        owners: dict[Place, str | None] = dict.fromkeys(self._tails, self._owner)
+        expiries = [until for name, until in bridges.items() if name != self._owner]
+        since: dict[Place, int] = {}
+        for place, row in ((p, r) for found in self._found.values() for p, r in found.readable.items()):
+            since[place] = row.since
+            if place not in owners:
+                is_held = row.owner is not None and row.expires_at > now
+                owners[place] = f"{row.owner}, by its row" if is_held else None
+                expiries += [row.expires_at] if is_held else []
+        take, give = moves(self._owner, bridges, owners)
+        if self._topic_trouble or any(gap.holds_up for gap in self._topic_gaps):
+            take, give = [], list(self._tails)
+        for place in give:
+            self._tails[place][0].stop()
+        for place in take:
+            self._take(place, since[place])
+        return min([self._look_seconds, *((until - now + 1) / 1000 for until in expiries)])
 
-    def _is_free(self, row: Row | None) -> bool:
-        return row is None or row.owner is None or row.expires_at <= self._clock()
-
-    def _take(self, place: Place) -> None:
-        lease = self._leases.take(place.stream_arn, place.shard_id, self._owner, self._clock())
+    def _take(self, place: Place, since: int) -> None:
+        lease = self._leases.take(place.stream_arn, place.shard_id, self._owner, self._clock(), since)
         if lease is None:
             return
         change = "opened" if lease.epoch == 1 else "taken"
@@ -159,23 +187,18 @@ class Bridge:
         about = {"table": place.table, "stream_arn": place.stream_arn, "shard_id": place.shard_id}
         _log.info("shard %s", change, extra={**about, "position": lease.position, "epoch": lease.epoch})
         tail = self._tail(place, lease)
-        thread = threading.Thread(target=self._run, args=(tail,), name=place.shard_id)
-        self._tails[place] = tail, thread
+        self._tails[place] = tail, self._start(tail)
+
+    def _start(self, tail: Tail) -> threading.Thread:
+        thread = threading.Thread(target=self._run, args=(tail,), name=tail.place.shard_id)
         thread.start()
+        return thread
 
     def _run(self, tail: Tail) -> None:
         try:
             tail.run()
         finally:
             self._wake.set()  # its children may go at once
-
-    def _report_gap(self, place: Place, position: str | None) -> None:
-        if place in self._gaps or place in self._tails:
-            return
-        self._gaps[place] = f"vanished from the stream before its end, published up to {position or 'nothing'}"
-        metrics.GAPS.labels(place.table).inc()
-        about = {"table": place.table, "stream_arn": place.stream_arn, "shard_id": place.shard_id}
-        _log.error("gap in the stream: its children wait", extra={**about, "error": self._gaps[place]})
 
     def _close(self) -> None:
         """Let pages end within the grace, while the leases still hold; what takes longer is repeated by others."""
@@ -188,3 +211,7 @@ class Bridge:
             tail.give_up()
         for _, thread in self._tails.values():
             thread.join()
+        try:
+            self._leases.leave(self._owner)
+        except LeasesAwayError as error:
+            _log.warning("not taken off the list of bridges: it expires", extra={"error": str(error)})

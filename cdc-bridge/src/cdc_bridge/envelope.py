@@ -7,10 +7,10 @@ import base64
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cdc_bridge.translate import Record, UntranslatableError, translate
-from contracts import Codec, ContractError, Topic
+from contracts import TOPICS, Codec, ContractError, Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,13 @@ def enclose(place: Place, record: Record, codecs: Mapping[str, Codec]) -> Messag
         )
     except ContractError as error:
         return _dead_letter(topic, str(error), place, record)
+
+
+def refuse(place: Place, record: Record, message: Message, reason: str) -> Message:
+    """Make a dead letter of a message that Kafka refuses; of a dead letter that it refuses, one without its record."""
+    if message.refusal is None:
+        return _dead_letter(TOPICS[message.topic], reason, place, record)
+    return replace(message, value=b"")
 
 
 def _dead_letter(topic: Topic, reason: str, place: Place, record: Record) -> Message:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-def health_app(waiting_for: Callable[[], list[str]]) -> "WSGIApplication":
+def health_app(waiting_for: Callable[[], list[str]], gaps: Callable[[], list[str]]) -> "WSGIApplication":
     """Answer for a process that is ready when it waits for nothing."""
     metrics = make_wsgi_app()
 
@@ -35,7 +35,7 @@ def health_app(waiting_for: Callable[[], list[str]]) -> "WSGIApplication":
             case "/readyz":
                 waiting = waiting_for()
                 status = "503 Service Unavailable" if waiting else "200 OK"
-                body = {"status": "waiting" if waiting else "ready", "waiting_for": waiting}
+                body = {"status": "waiting" if waiting else "ready", "waiting_for": waiting, "gaps": gaps()}
             case _:
                 status, body = "404 Not Found", {"status": "no such page"}
         start_response(status, [("Content-Type", "application/json")])
@@ -45,9 +45,9 @@ def health_app(waiting_for: Callable[[], list[str]]) -> "WSGIApplication":
 
 
 @contextmanager
-def serving(host: str, port: int, waiting_for: Callable[[], list[str]]) -> Iterator[int]:
+def serving(host: str, port: int, waiting_for: Callable[[], list[str]], gaps: Callable[[], list[str]]) -> Iterator[int]:
     """Serve in a thread for as long as the context lasts; give the port, which port 0 leaves to the system."""
-    with make_server(host, port, health_app(waiting_for), _Server, _Handler) as server:
+    with make_server(host, port, health_app(waiting_for, gaps), _Server, _Handler) as server:
         thread = threading.Thread(target=server.serve_forever, name="health", daemon=True)
         thread.start()
         try:

@@ -1,18 +1,21 @@
 """Who reads a shard, and how far it is published: one item for each (stream, shard) of the leases table.
 
-Rule: every write is conditional on owner and epoch. Taking a lease raises the epoch, so whoever lost it can write
-nothing more, however late it wakes up. Clocks decide only how soon a dead owner's shard is taken, never who may write.
+Rule: every write of an owner is conditional on owner and epoch, and every other write raises the epoch: taking, and
+whatever an operator orders. So whoever lost a shard can write nothing more, however late it wakes up. Clocks decide
+only how soon a dead owner's shard is taken, never who may write.
+
+In the same table, under partitions of their own: the streams that a table had, the topics' ids, the bridges alive.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cdc_bridge.lineage import State
+from cdc_bridge.lineage import RETENTION_MS, Row, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,18 +32,6 @@ class LeasesAwayError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What the table knows about a shard."""
-
-    shard_id: str
-    state: State
-    position: str | None  # the last published sequence number, as the stream wrote it
-    owner: str | None
-    epoch: int
-    expires_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class Lease:
     """The right to read one shard, from the position that its owner found."""
 
@@ -49,7 +40,10 @@ class Lease:
     owner: str
     epoch: int
     expires_at: int
+    state: State
     position: str | None
+    since: int
+    tip_at: int
 
 
 # An item's attributes, by the names that expressions use: most of the plain words are reserved.
@@ -59,13 +53,24 @@ _NAMES = {
     "#expires_at": "expires_at",
     "#state": "state",
     "#position": "position",
+    "#tip_at": "tip_at",
+    "#since": "since",
+    "#gap": "gap",
 }
+_BRIDGES = "bridges"
+TOPICS = "topics"
+
 _MINE = "#owner = :owner AND #epoch = :epoch"
 # Decimal strings of differing length, and too long for a DynamoDB number: the longer is the larger.
 _FORWARD = (
     "(attribute_not_exists(#position) OR size(#position) < :length"
     " OR (size(#position) = :length AND #position <= :position))"
 )
+
+
+def table_key(table: str) -> str:
+    """Return the partition of the streams that a table had."""
+    return f"table/{table}"
 
 
 class LeaseTable:
@@ -87,33 +92,42 @@ class LeaseTable:
         with _errors(self._table):
             return {item["shard_id"]["S"]: _row(item) for page in pages for item in page["Items"]}
 
-    def take(self, stream_arn: str, shard_id: str, owner: str, now: int) -> Lease | None:
-        """Take a shard that is free or whose lease expired; None if it is another's or finished."""
+    def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
+        """Take a shard that is free or whose lease expired; None if it is another's, finished, or has a gap.
+
+        A shard that is new was born after `since`: whatever it holds is younger.
+        """
         try:
             item = self._update(
                 stream_arn,
                 shard_id,
-                "SET #owner = :owner, #expires_at = :until, #state = if_not_exists(#state, :opened) ADD #epoch :one",
+                "SET #owner = :owner, #expires_at = :until, #state = if_not_exists(#state, :opened),"
+                " #since = if_not_exists(#since, :since), #tip_at = if_not_exists(#tip_at, :since) ADD #epoch :one",
                 "(attribute_not_exists(#owner) OR #expires_at <= :now)"
-                " AND (attribute_not_exists(#state) OR #state <> :ended)",
+                " AND (attribute_not_exists(#state) OR NOT #state IN (:ended, :gap))",
                 {
                     ":owner": {"S": owner},
                     ":now": {"N": str(now)},
                     ":until": {"N": str(now + self._lease_ms)},
+                    ":since": {"N": str(since)},
                     ":opened": {"S": State.OPENED},
                     ":ended": {"S": State.ENDED},
+                    ":gap": {"S": State.GAP},
                     ":one": {"N": "1"},
                 },
             )
         except LeaseLostError:
             return None
         row = _row(item)
-        return Lease(stream_arn, shard_id, owner, row.epoch, row.expires_at, row.position)
+        return Lease(
+            stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
+        )
 
-    def renew(self, lease: Lease, now: int) -> int:
-        """Keep the lease; return until when."""
+    def renew(self, lease: Lease, now: int, tip_at: int) -> int:
+        """Keep the lease, and remember until when the shard is published; return until when the lease is kept."""
         until = now + self._lease_ms
-        self._update_mine(lease, "SET #expires_at = :until", {":until": {"N": str(until)}})
+        values = {":until": {"N": str(until)}, ":tip_at": {"N": str(tip_at)}}
+        self._update_mine(lease, "SET #expires_at = :until, #tip_at = :tip_at", values)
         return until
 
     def checkpoint(self, lease: Lease, position: str) -> None:
@@ -129,13 +143,91 @@ class LeaseTable:
             f" AND {_FORWARD}",
         )
 
-    def finish(self, lease: Lease) -> None:
+    def opened(self, lease: Lease, tip_at: int) -> None:
+        """Remember that the shard had nothing up to its tip, so that whatever comes is published."""
+        values = {":opened": {"S": State.OPENED}, ":tip_at": {"N": str(tip_at)}}
+        self._update_mine(lease, "SET #state = :opened, #tip_at = :tip_at", values)
+
+    def finish(self, lease: Lease, tip_at: int) -> None:
         """Remember that the shard is published to its end, and give the lease back."""
-        self._update_mine(lease, "SET #state = :ended REMOVE #owner, #expires_at", {":ended": {"S": State.ENDED}})
+        values = {":ended": {"S": State.ENDED}, ":tip_at": {"N": str(tip_at)}}
+        self._update_mine(lease, "SET #state = :ended, #tip_at = :tip_at REMOVE #owner, #expires_at", values)
 
     def release(self, lease: Lease) -> None:
         """Give the lease back, for anybody to take at once."""
         self._update_mine(lease, "REMOVE #owner, #expires_at", {})
+
+    def fail(self, lease: Lease, gap: str) -> None:
+        """Remember a gap that nobody passes until an operator has cleared it, and give the lease back."""
+        values = {":state": {"S": State.GAP}, ":gap": {"S": gap}}
+        self._update_mine(lease, "SET #state = :state, #gap = :gap REMOVE #owner, #expires_at", values)
+
+    def go_on(self, lease: Lease, gap: str, now: int) -> None:
+        """Remember a gap, and that the shard goes on at whatever is left of it now."""
+        values = {":state": {"S": State.LEFT}, ":gap": {"S": gap}, ":since": {"N": str(now)}}
+        update = "SET #state = :state, #gap = :gap, #since = :since REMOVE #position"
+        self._update_mine(lease, update, values)
+
+    def note(self, stream_arn: str, row: Row) -> bool:
+        """Write a row that nobody owns, unless there is one; say whether it was written."""
+        return self._put(stream_arn, row, "NOT #epoch >= :zero", {":zero": {"N": "0"}})
+
+    def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
+        """Change a row, whoever owns the shard, and end that ownership; False if the row was no longer what it was."""
+        same = "#epoch = :epoch AND #state = :state"
+        values = {":epoch": {"N": str(was.epoch)}, ":state": {"S": was.state}}
+        if was.position is None:
+            same += " AND attribute_not_exists(#position)"
+        else:
+            same += " AND #position = :position"
+            values[":position"] = {"S": was.position}
+        return self._put(stream_arn, replace(becomes, owner=None, expires_at=0, epoch=was.epoch + 1), same, values)
+
+    def advance(self, stream_arn: str, shard_id: str, tip_at: int) -> None:
+        """Remember until when a whole stream is published; never moves backwards."""
+        with suppress(LeaseLostError):
+            values = {":tip_at": {"N": str(tip_at)}}
+            self._update(stream_arn, shard_id, "SET #tip_at = :tip_at", "#tip_at < :tip_at", values)
+
+    def prune(self, stream_arn: str, row: Row) -> None:
+        """Forget a row, unless somebody has taken or changed it since."""
+        with suppress(LeaseLostError), _errors(self._table):
+            self._dynamodb.delete_item(
+                TableName=self._table,
+                Key={"stream_arn": {"S": stream_arn}, "shard_id": {"S": row.shard_id}},
+                ConditionExpression="attribute_not_exists(#epoch) OR #epoch = :epoch",
+                ExpressionAttributeNames={"#epoch": "epoch"},
+                ExpressionAttributeValues={":epoch": {"N": str(row.epoch)}},
+            )
+
+    def live(self, owner: str, now: int) -> dict[str, int]:
+        """Say that a bridge is alive; return all that are, with until when they are believed to be."""
+        here = Row(owner, State.READING, epoch=1, expires_at=now + self._lease_ms)
+        with _errors(self._table):
+            self._dynamodb.put_item(TableName=self._table, Item=_item(_BRIDGES, here))
+        rows = self.rows(_BRIDGES)
+        for row in rows.values():
+            if row.expires_at < now - RETENTION_MS:
+                self.prune(_BRIDGES, row)
+        return {name: row.expires_at for name, row in rows.items() if row.expires_at > now}
+
+    def leave(self, owner: str) -> None:
+        """Say that a bridge is gone."""
+        self.prune(_BRIDGES, Row(owner, State.READING, epoch=1))
+
+    def _put(self, stream_arn: str, row: Row, condition: str, values: dict[str, Any]) -> bool:
+        try:
+            with _errors(self._table):
+                self._dynamodb.put_item(
+                    TableName=self._table,
+                    Item=_item(stream_arn, row),
+                    ConditionExpression=condition,
+                    ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in condition},
+                    ExpressionAttributeValues=values,
+                )
+        except LeaseLostError:
+            return False
+        return True
 
     def _update_mine(self, lease: Lease, update: str, values: dict[str, Any], condition: str = "") -> None:
         mine = {":owner": {"S": lease.owner}, ":epoch": {"N": str(lease.epoch)}}
@@ -162,9 +254,26 @@ def _row(item: dict[str, Any]) -> Row:
         state=State(item["state"]["S"]),
         position=item["position"]["S"] if "position" in item else None,
         owner=item["owner"]["S"] if "owner" in item else None,
-        epoch=int(item["epoch"]["N"]),
+        epoch=int(item["epoch"]["N"]) if "epoch" in item else 0,
         expires_at=int(item["expires_at"]["N"]) if "expires_at" in item else 0,
+        since=int(item["since"]["N"]) if "since" in item else 0,
+        tip_at=int(item["tip_at"]["N"]) if "tip_at" in item else 0,
+        gap=item["gap"]["S"] if "gap" in item else None,
     )
+
+
+def _item(stream_arn: str, row: Row) -> dict[str, Any]:
+    texts = {
+        "stream_arn": stream_arn,
+        "shard_id": row.shard_id,
+        "state": row.state,
+        "position": row.position,
+        "owner": row.owner,
+        "gap": row.gap,
+    }
+    numbers = {"epoch": row.epoch, "expires_at": row.expires_at, "since": row.since, "tip_at": row.tip_at}
+    written = {name: {"S": str(text)} for name, text in texts.items() if text is not None}
+    return written | {name: {"N": str(number)} for name, number in numbers.items()}
 
 
 @contextmanager

@@ -1,13 +1,17 @@
-"""Which shards may be read now. Pure: no clock, no I/O.
+"""Which shards may be read now, and what was lost before it was read. Pure: no clock, no I/O.
 
 Rule: an item's changes move from a shard to its children, so a child waits until its parent has been read to the end.
-A parent that a complete listing no longer names has aged out: if we never began it, or finished it, the child may go.
-If we began it and did not finish it, its rest is lost: that is a gap, and the child keeps waiting.
+All shards of a stream's first listing get a row at once, so a shard without a row was born later, of a parent that
+had one. A parent that a complete listing no longer names has aged out: if it was finished, its children may go;
+if it was not, or if nobody ever saw it, its records are lost. That is a gap, and the children wait until it is passed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+RETENTION_MS = 24 * 3_600_000  # how long a stream keeps a record
+KEPT_MS = 2 * RETENTION_MS  # how long the row of a finished shard is kept: its children have long been seen by then
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +23,88 @@ class Shard:
 
 
 class State(StrEnum):
-    """How far a shard has been read; it only moves downward."""
+    """How far a shard has been read."""
 
-    OPENED = "opened"  # taken, nothing published yet: it starts at its beginning
+    OPENED = "opened"  # nothing published yet: it starts at its very beginning, and that must still be there
+    LEFT = "left"  # nothing published yet: it starts at whatever is left of it, and that may be nothing
+    SKIPPING = "skipping"  # what is certainly older than our first look at it is not published
     READING = "reading"  # everything up to its position is published
+    GAP = "gap"  # what comes next was lost: nobody reads it until an operator has cleared the gap
     ENDED = "ended"  # read to its end
 
 
-def readable(listing: Iterable[Shard], states: Mapping[str, State]) -> list[Shard]:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is remembered about a shard; also about a table's stream, and about a topic."""
+
+    shard_id: str
+    state: State
+    position: str | None = None  # the last published sequence number, as the stream wrote it; or the topic's id
+    owner: str | None = None
+    epoch: int = 0
+    expires_at: int = 0
+    since: int = 0  # whatever was committed after this moment (ms) must be published, or told as a gap
+    tip_at: int = 0  # whatever had to be published and was committed before this moment is published
+    gap: str | None = None  # what was lost, until an operator clears it
+
+
+def readable(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Shard]:
     """Return the shards of a complete listing that are not finished and whose parents are."""
+
+    def may(shard: Shard) -> bool:
+        row = rows.get(shard.shard_id)
+        if row is not None and row.state in (State.ENDED, State.GAP):
+            return False
+        return shard.parent_id not in unfinished
+
+    shards = list(listing)
+    known = {shard.shard_id for shard in shards} | set(rows)
+    ended = {shard_id for shard_id, row in rows.items() if row.state is State.ENDED}
+    # A parent that is neither listed nor known is older than the first listing, unless its child has no row: see lost.
+    unfinished = known - ended | lost(shards, rows)
+    return [shard for shard in shards if may(shard)]
+
+
+def lost(listing: Iterable[Shard], rows: Mapping[str, Row]) -> set[str]:
+    """Return the shards that are gone from a complete listing though they were not finished, or never even seen."""
     shards = list(listing)
     listed = {shard.shard_id for shard in shards}
-
-    def done(parent_id: str | None) -> bool:
-        if parent_id is None:
-            return True
-        if parent_id in states:
-            return states[parent_id] is State.ENDED
-        return parent_id not in listed
-
-    return [shard for shard in shards if states.get(shard.shard_id) is not State.ENDED and done(shard.parent_id)]
+    begun = {name for name, row in rows.items() if row.state in (State.OPENED, State.READING) and name not in listed}
+    born_later = [shard for shard in shards if shard.shard_id not in rows and shard.parent_id is not None]
+    unseen = {shard.parent_id for shard in born_later if shard.parent_id not in listed and shard.parent_id not in rows}
+    return begun | {name for name in unseen if name is not None}
 
 
-def vanished(listing: Iterable[Shard], states: Mapping[str, State]) -> set[str]:
-    """Return the shards that were begun, not finished, and are gone from a complete listing: each one is a gap."""
+def exhausted(listing: Iterable[Shard], rows: Mapping[str, Row]) -> set[str]:
+    """Return the shards of which whatever was left should be read, and nothing is: they are finished."""
     listed = {shard.shard_id for shard in listing}
-    return {shard_id for shard_id, state in states.items() if state is not State.ENDED and shard_id not in listed}
+    return {name for name, row in rows.items() if row.state in (State.LEFT, State.SKIPPING) and name not in listed}
+
+
+def drained(listing: Iterable[Shard], rows: Mapping[str, Row]) -> bool:
+    """Say whether everything that the stream holds and ever held is finished."""
+    listed = {shard.shard_id for shard in listing}
+    return all(row.state is State.ENDED for row in rows.values()) and listed <= set(rows)
+
+
+def prunable(listing: Collection[Shard], rows: Mapping[str, Row], now: int) -> set[str]:
+    """Return the rows that no shard's reading depends on any more: finished long ago, and no child is still to come."""
+    needed = {shard.shard_id for shard in listing}
+    needed |= {shard.parent_id for shard in listing if shard.parent_id and shard.shard_id not in rows}
+    return {
+        name
+        for name, row in rows.items()
+        if row.state is State.ENDED and row.gap is None and name not in needed and now - row.tip_at > KEPT_MS
+    }
+
+
+def tip(listing: Iterable[Shard], rows: Mapping[str, Row], listed_at: int) -> int:
+    """Say until when the whole stream is published: as far as the shard that is furthest behind."""
+    tips = [listed_at]
+    for shard in listing:
+        row = rows.get(shard.shard_id)
+        if row is None:
+            tips.append(0)
+        elif row.state is not State.ENDED:
+            tips.append(row.tip_at)
+    return min(tips)

@@ -2,11 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from enum import StrEnum
+from typing import Self, TypeVar
+
+from cdc_bridge.gaps import Policy
 
 
 class SettingError(Exception):
     """A variable that is missing or malformed, by name."""
+
+
+class Start(StrEnum):
+    """Where the very first bridge of a table begins."""
+
+    TRIM_HORIZON = "TRIM_HORIZON"  # at the oldest record that the stream still has
+    LATEST = "LATEST"  # behind everything that the stream has by then
+
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +33,8 @@ class Settings:
     table_prefix: str
     log_level: str
     lease_seconds: float
+    gap_policy: Policy
+    start: Start
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Self:
@@ -32,6 +47,13 @@ class Settings:
             except ValueError:
                 raise SettingError(f"{name} is {text!r}, which is not a number") from None
 
+        def one_of(choices: type[Choice], name: str, default: Choice) -> Choice:
+            text = env.get(name, default)
+            try:
+                return choices(text)
+            except ValueError:
+                raise SettingError(f"{name} is {text!r}, which is none of {', '.join(choices)}") from None
+
         try:
             return cls(
                 kafka_bootstrap_servers=env["KAFKA_BOOTSTRAP_SERVERS"],
@@ -41,6 +63,8 @@ class Settings:
                 table_prefix=env.get("TABLE_PREFIX", ""),
                 log_level=env.get("LOG_LEVEL", "INFO"),
                 lease_seconds=number("LEASE_SECONDS", "10"),
+                gap_policy=one_of(Policy, "GAP_POLICY", Policy.FAIL),
+                start=one_of(Start, "START_POSITION", Start.TRIM_HORIZON),
             )
         except KeyError as error:
             raise SettingError(f"{error.args[0]} is not set") from None

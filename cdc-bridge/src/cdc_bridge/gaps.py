@@ -1,0 +1,56 @@
+"""What was lost before it was read: said once in the log and the metrics, and kept in the leases table.
+
+Rule: a gap is never passed in silence. Under the policy `fail` nobody reads on until an operator has cleared it; under
+`continue` what is left is read, and the gap is told all the same until it is cleared.
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cdc_bridge import metrics
+from cdc_bridge.lineage import Row, State
+
+_log = logging.getLogger(__name__)
+
+
+class Policy(StrEnum):
+    """What a bridge does when something was lost before it was read."""
+
+    FAIL = "fail"
+    CONTINUE = "continue"
+
+
+class Kind(StrEnum):
+    """What was lost."""
+
+    UNREADABLE = "unreadable"  # the stream refuses what comes next: trimmed, gone, or no such place
+    VANISHED = "vanished"  # a shard left the listing before its end was read
+    STREAM = "stream"  # the table has a new stream
+    TOPIC = "topic"  # the topic was deleted and made again
+
+
+def describe(kind: Kind, detail: str, position: str | None) -> str:
+    """Say what to keep of a gap."""
+    return f"{kind}: {detail}; published up to {position or 'nothing'}"
+
+
+def tell(table: str, stream_arn: str, shard_id: str, position: str | None, kind: Kind, detail: str) -> None:
+    """Log and count a gap that was just found."""
+    metrics.GAPS.labels(table, kind).inc()
+    about = {"table": table, "stream_arn": stream_arn, "shard_id": shard_id, "position": position}
+    _log.error("gap", extra={**about, "kind": kind, "error": detail})
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A gap that no operator has cleared."""
+
+    line: str
+    holds_up: bool
+
+
+def still_open(owner: str, rows: Iterable[Row]) -> list[Gap]:
+    """Return the gaps among the rows of a table's stream, of its streams, or of the topics."""
+    return [Gap(f"gap: {owner} {row.shard_id}: {row.gap}", row.state is State.GAP) for row in rows if row.gap]

@@ -1,0 +1,203 @@
+"""What there is to read, and what was lost: the streams of a table, oldest first, their shards, and the topics.
+
+Rule: whatever is found is written to the leases table before anything of it is read, and whatever is lost is written
+there before anything goes on. So every bridge, the next one too, sees the same.
+- A stream's shards are noted before the stream itself, so that a first listing that was cut short is done again.
+- A stream that follows another waits until that one is drained, and is a gap: what was written between left no trace.
+- Rows are read before the listing, so that a shard somebody has just found is never taken for a lost one.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from cdc_bridge import gaps, metrics
+from cdc_bridge.envelope import Place
+from cdc_bridge.leases import TOPICS, table_key
+from cdc_bridge.lineage import Row, Shard, State, drained, exhausted, lost, prunable, readable, tip
+from cdc_bridge.stream import GapError, StreamAwayError
+
+_log = logging.getLogger(__name__)
+
+
+class Streams(Protocol):
+    """What is asked about the streams; stream.Streams."""
+
+    def arn(self, table: str) -> str:
+        """Return the table's stream."""
+
+    def shards(self, stream_arn: str) -> Sequence[Shard]:
+        """List all its shards."""
+
+
+class Leases(Protocol):
+    """What is asked of the leases table; leases.LeaseTable."""
+
+    def rows(self, stream_arn: str) -> dict[str, Row]:
+        """Return what is known about the stream's shards."""
+
+    def note(self, stream_arn: str, row: Row) -> bool:
+        """Write a row unless there is one."""
+
+    def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
+        """Change a row, whoever owns it."""
+
+    def advance(self, stream_arn: str, shard_id: str, tip_at: int) -> None:
+        """Remember until when a stream is published."""
+
+    def prune(self, stream_arn: str, row: Row) -> None:
+        """Forget a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one look at a table found."""
+
+    readable: Mapping[Place, Row]
+    gaps: Sequence[gaps.Gap]
+
+
+class Survey:
+    """Looks at tables and topics."""
+
+    def __init__(
+        self,
+        streams: Streams,
+        leases: Leases,
+        topic_ids: Callable[[], Mapping[str, str]],
+        policy: gaps.Policy,
+        first: State,
+        older_rows: Callable[[str, str], bool],
+        clock: Callable[[], int],
+    ) -> None:
+        self._streams = streams
+        self._leases = leases
+        self._topic_ids = topic_ids
+        self._holds_up = policy is gaps.Policy.FAIL
+        self._first = first
+        self._older_rows = older_rows
+        self._clock = clock
+
+    def table(self, table: str) -> Found:
+        """Look at a table's streams; one that is drained makes way for the next."""
+        current, away = self._current(table)
+        if current is not None:
+            self._begin(table, current)
+        streams = self._leases.rows(table_key(table))
+        found: dict[Place, Row] = {}
+        open_gaps = gaps.still_open(table, streams.values())
+        states: Counter[State] = Counter()
+        for stream_arn in sorted(streams):  # their labels are the times when they were made
+            row = streams[stream_arn]
+            if row.state is State.ENDED:
+                continue
+            if row.state is State.GAP:
+                break
+            listing, rows = self._shards(table, stream_arn)
+            states += Counter(known.state for known in rows.values())
+            open_gaps += gaps.still_open(table, rows.values())
+            found |= {
+                Place(table, stream_arn, s.shard_id): self._row(s, rows, row.tip_at) for s in readable(listing, rows)
+            }
+            if not drained(listing, rows):
+                break
+            if current not in (None, stream_arn):
+                self._leases.overrule(table_key(table), row, replace(row, state=State.ENDED))
+        for state in State:
+            metrics.SHARDS.labels(table, state).set(states[state])
+        metrics.GAPS_OPEN.labels(table).set(len(open_gaps))
+        if away:
+            raise away
+        return Found(found, open_gaps)
+
+    def topics(self) -> list[gaps.Gap]:
+        """Compare the topics with those that were published to before."""
+        ids, rows = self._topic_ids(), self._leases.rows(TOPICS)
+        for name, topic_id in ids.items():
+            row = rows.get(name)
+            if row is None:
+                self._leases.note(TOPICS, Row(name, State.READING, position=topic_id))
+            elif row.position != topic_id:
+                detail = f"its id is now {topic_id}, so what was published to it before is gone"
+                passed = replace(row, position=topic_id)
+                rows[name] = self._lose(TOPICS, TOPICS, row, gaps.Kind.TOPIC, detail, passed)
+        open_gaps = gaps.still_open(TOPICS, rows.values())
+        metrics.GAPS_OPEN.labels(TOPICS).set(len(open_gaps))
+        return open_gaps
+
+    def _current(self, table: str) -> tuple[str | None, StreamAwayError | None]:
+        """Ask for the table's stream; while there is no answer, the streams that are known can still be read."""
+        try:
+            return self._streams.arn(table), None
+        except StreamAwayError as error:
+            return None, error
+
+    def _begin(self, table: str, stream_arn: str) -> None:
+        """Note a stream that is new to us."""
+        key = table_key(table)
+        known = self._leases.rows(key)
+        if stream_arn in known:
+            return
+        listing = self._listing(stream_arn)
+        if not listing:  # it is being made
+            return
+        for shard in listing:
+            first = State.LEFT if known else self._first
+            self._leases.note(stream_arn, Row(shard.shard_id, first, since=self._clock()))
+        if not known:
+            self._leases.note(key, Row(stream_arn, State.READING))
+            about = {"table": table, "stream_arn": stream_arn, "start": self._first}
+            _log.info("first start", extra=about)
+            if self._older_rows(table, stream_arn):
+                _log.warning("the table may have rows older than its stream: no events tell of them", extra=about)
+            return
+        detail = f"it follows {max(known)}, and what was written between the two left no trace"
+        state = State.GAP if self._holds_up else State.READING
+        kind = gaps.Kind.STREAM
+        if self._leases.note(key, Row(stream_arn, state, gap=gaps.describe(kind, detail, None))):
+            gaps.tell(table, stream_arn, "", None, kind, detail)
+
+    def _shards(self, table: str, stream_arn: str) -> tuple[Sequence[Shard], dict[str, Row]]:
+        """List a stream's shards, and write down what has become of those that it no longer names."""
+        rows = self._leases.rows(stream_arn)
+        listed_at = self._clock()
+        listing = self._listing(stream_arn)
+        for name in lost(listing, rows):
+            if name not in rows:
+                self._leases.note(stream_arn, Row(name, State.OPENED))
+            row = rows.get(name, Row(name, State.OPENED))
+            detail = "it left the stream before its end was read"
+            ended = replace(row, state=State.ENDED, tip_at=listed_at)
+            rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
+        for name in exhausted(listing, rows):
+            ended = replace(rows[name], state=State.ENDED, tip_at=listed_at)
+            self._leases.overrule(stream_arn, rows[name], ended)
+            rows[name] = ended
+        for name in prunable(listing, rows, listed_at):
+            self._leases.prune(stream_arn, rows.pop(name))
+        self._leases.advance(table_key(table), stream_arn, tip(listing, rows, listed_at))
+        return listing, rows
+
+    def _listing(self, stream_arn: str) -> Sequence[Shard]:
+        try:
+            return self._streams.shards(stream_arn)
+        except GapError:  # the stream is gone with all its shards
+            return []
+
+    def _lose(self, table: str, stream_arn: str, row: Row, kind: gaps.Kind, detail: str, passed: Row) -> Row:
+        """Write down a gap, once; return the row: `passed` is what it becomes if nobody need clear the gap first."""
+        becomes = replace(passed, gap=gaps.describe(kind, detail, row.position))
+        if self._holds_up:
+            becomes = replace(becomes, state=State.GAP, tip_at=row.tip_at)
+        if self._leases.overrule(stream_arn, row, becomes):
+            gaps.tell(table, stream_arn, row.shard_id, row.position, kind, detail)
+        return becomes
+
+    def _row(self, shard: Shard, rows: Mapping[str, Row], tip_at: int) -> Row:
+        """Return a shard's row, or the one it will have: nothing in it is older than its parent's tip."""
+        if shard.shard_id in rows:
+            return rows[shard.shard_id]
+        parent = rows.get(shard.parent_id or "")
+        return Row(shard.shard_id, State.OPENED, since=parent.tip_at if parent else tip_at or self._clock())

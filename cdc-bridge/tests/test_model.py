@@ -1,0 +1,282 @@
+"""Shards that split and age, bridges that come, go, are killed and wake up late: nothing is lost without a word.
+
+The survey, the leases, the spread and the tails are the real ones; the stream, Kafka, DynamoDB and the clock are not.
+"""
+
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from cdc_bridge.bridge import Bridge
+from cdc_bridge.gaps import Policy
+from cdc_bridge.leases import table_key
+from cdc_bridge.lineage import RETENTION_MS, State
+from cdc_bridge.stream import GapError, Page, Streams
+from cdc_bridge.survey import Survey
+from cdc_bridge.tail import Tail
+from contracts import TOPICS
+from contracts.examples import codec
+
+from .memory import LEASE_MS, MemoryLeases
+from .records import edge, record
+
+CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
+ARN = "arn:followers"
+KEYS = [f"key-{n}" for n in range(4)]
+HOUR = 3_600_000
+
+
+class Killed(BaseException):
+    """The process is gone, as by kill -9: nothing of it runs any more."""
+
+
+@dataclass
+class Shard:
+    shard_id: str
+    parent_id: str | None
+    keys: list
+    records: list = field(default_factory=list)
+    closed_at: int | None = None
+
+
+class Stream:
+    """A stream as AWS keeps it: splits, twenty-four hours of memory, and listings in pages."""
+
+    def __init__(self):
+        self.now = 100 * RETENTION_MS
+        self.shards = {"s0": Shard("s0", None, KEYS)}
+        self.written = []
+        self.page_size = 2
+
+    def write(self, key):
+        shard = next(s for s in self.shards.values() if s.closed_at is None and key in s.keys)
+        change = record(None, edge(followee=key, follower=f"f{len(self.written)}"), sequence=len(self.written) + 1)
+        change["dynamodb"]["ApproximateCreationDateTime"] = self.now // 1000
+        shard.records.append((self.now, change))
+        self.written.append((shard.shard_id, key, change["eventID"]))
+
+    def split(self, shard_id, children):
+        shard = self.shards[shard_id]
+        shard.closed_at = self.now
+        for n in range(children):
+            name = f"s{len(self.shards)}"
+            self.shards[name] = Shard(name, shard_id, shard.keys[n::children])
+
+    def is_listed(self, shard):
+        return shard.closed_at is None or self.now - shard.closed_at < RETENTION_MS
+
+    def describe_stream(self, StreamArn, ExclusiveStartShardId=None):  # noqa: N803 - AWS's names
+        """List two shards a page, the youngest first: children are seen before their parents."""
+        assert StreamArn == ARN
+        listed = [shard for shard in reversed(self.shards.values()) if self.is_listed(shard)]
+        start = [shard.shard_id for shard in listed].index(ExclusiveStartShardId) + 1 if ExclusiveStartShardId else 0
+        page = listed[start : start + 2]
+        answer = {"Shards": [{"ShardId": s.shard_id, "ParentShardId": s.parent_id} for s in page]}
+        if start + 2 < len(listed):
+            answer["LastEvaluatedShardId"] = page[-1].shard_id
+        return {"StreamDescription": answer}
+
+    def read(self, shard_id, published):
+        shard = self.shards[shard_id]
+        if not self.is_listed(shard):
+            raise GapError(f"{shard_id} is gone")
+        kept = [change for at, change in shard.records if self.now - at < RETENTION_MS]
+        trimmed = [change for at, change in shard.records if self.now - at >= RETENTION_MS]
+        if published and trimmed and sequence(trimmed[-1]) > int(published):
+            raise GapError(f"{shard_id} is trimmed")
+        ahead = [change for change in kept if sequence(change) > int(published or 0)]
+        page = ahead[: self.page_size]
+        return Page(page, last=shard.closed_at is not None and len(page) == len(ahead))
+
+
+def sequence(change):
+    return int(change["dynamodb"]["SequenceNumber"])
+
+
+class Stepped(Bridge):
+    """A bridge whose tails do one page when the model says so."""
+
+    def _start(self, _tail):
+        return self
+
+    def is_alive(self):
+        return True
+
+    def tails(self):
+        return sorted(self._tails, key=str)
+
+    def read_a_page(self, place):
+        tail, _ = self._tails.pop(place)
+        tail.run()
+
+
+class Model(RuleBasedStateMachine):
+    """Any history of a stream and of the bridges on it."""
+
+    def __init__(self):
+        super().__init__()
+        self.stream = Stream()
+        streams = Streams(None, self.stream)
+        streams.arn = lambda _table: ARN
+        self.leases = MemoryLeases()
+        self.survey = Survey(
+            streams, self.leases, dict, Policy.CONTINUE, State.LEFT, lambda *_: False, lambda: self.stream.now
+        )
+        self.log = []
+        self.bridges = []
+        self.tail = None  # the one that reads now
+        self.interruptions = {}
+        self.first = None  # how much was written when the stream was first discovered
+
+    def new_tail(self, place, lease):
+        def reader():
+            self.tail = tail
+            self.shard_id = place.shard_id
+            return self
+
+        tail = Tail(place, lease, CODECS, self.leases, reader, self.producer, Policy.CONTINUE, lambda: self.stream.now)
+        return tail
+
+    def page(self, published):
+        self.tail.stop()  # after this page
+        return self.stream.read(self.shard_id, published)
+
+    @contextmanager
+    def producer(self):
+        yield self
+
+    def publish(self, messages, _given_up):
+        """Bring the messages to Kafka, or as many as there is life for."""
+        before, after = self.interruptions.pop("before", None), self.interruptions.pop("after", None)
+        half = len(messages) // 2
+        self.log += messages[:half]
+        if before:
+            before()
+        self.log += messages[half:]
+        if after:
+            after()
+
+    @rule(key=st.sampled_from(KEYS), times=st.integers(1, 5))
+    def write(self, key, times):
+        for _ in range(times):
+            self.stream.write(key)
+
+    @rule(data=st.data(), children=st.integers(1, 2))
+    def split(self, data, children):
+        """Close an open shard; its children may be one, as every four hours, or two."""
+        shards = [shard for shard in self.stream.shards.values() if shard.closed_at is None]
+        self.stream.split(data.draw(st.sampled_from(shards)).shard_id, children)
+
+    @rule(hours=st.sampled_from([0, 0, 0, 1, 5, 13, 23, 25]))
+    def pass_time(self, hours):
+        self.stream.now += hours * HOUR or LEASE_MS + 1
+
+    @precondition(lambda self: len(self.bridges) < 3)
+    @rule()
+    def start(self):
+        name = f"bridge-{self.stream.now}-{len(self.bridges)}-{len(self.log)}"
+        self.bridges.append(
+            Stepped(["followers"], self.survey, self.leases, self.new_tail, name, 2, 1, lambda: self.stream.now)
+        )
+
+    @precondition(lambda self: self.bridges)
+    @rule(data=st.data())
+    def look(self, data):
+        data.draw(st.sampled_from(self.bridges)).look()
+
+    @precondition(lambda self: self.bridges)
+    @rule(data=st.data())
+    def kill(self, data):
+        """Between two pages; its leases run out by themselves."""
+        self.bridges.remove(data.draw(st.sampled_from(self.bridges)))
+
+    def read(self, data, **interruptions):
+        bridge = data.draw(st.sampled_from(self.bridges))
+        if bridge.tails():
+            self.interruptions = interruptions
+            bridge.read_a_page(data.draw(st.sampled_from(bridge.tails())))
+            self.interruptions = {}
+
+    @precondition(lambda self: self.bridges)
+    @rule(data=st.data())
+    def read_a_page(self, data):
+        self.read(data)
+
+    @precondition(lambda self: self.bridges)
+    @rule(data=st.data(), moment=st.sampled_from(["before", "after"]))
+    def kill_in_a_page(self, data, moment):
+        """With half of the page on Kafka, or all of it, and no checkpoint."""
+
+        def die():
+            raise Killed
+
+        with suppress(Killed):
+            self.read(data, **{moment: die})
+
+    @precondition(lambda self: self.bridges)
+    @rule(data=st.data(), moment=st.sampled_from(["before", "after"]))
+    def sleep_in_a_page(self, data, moment):
+        """As by SIGSTOP, until the lease has run out and another bridge has read on; then it wakes up."""
+
+        def others_work():
+            self.stream.now += LEASE_MS + 1
+            self.work("another", 3)
+
+        self.read(data, **{moment: others_work})
+
+    def work(self, name, rounds):
+        """Let one bridge read what it can."""
+        reading, shard_id = self.tail, getattr(self, "shard_id", None)
+        bridge = Stepped(["followers"], self.survey, self.leases, self.new_tail, name, 2, 1, lambda: self.stream.now)
+        for _ in range(rounds):
+            bridge.look()
+            for place in bridge.tails():
+                bridge.read_a_page(place)
+        self.leases.leave(name)
+        self.tail, self.shard_id = reading, shard_id
+
+    @invariant()
+    def discovery(self):
+        if self.first is None and self.leases.rows(table_key("followers")):
+            self.first = len(self.stream.written)
+
+    @invariant()
+    def each_keys_events_are_in_order(self):
+        """What is on Kafka may be a repeat, but nothing arrives for the first time behind what came after it."""
+        seen = {}
+        for message in self.log:
+            n, key = int(dict(message.headers)["sequence_number"]), message.key
+            assert n in seen.setdefault(key, []) or n > max(seen[key], default=0)
+            seen[key].append(n)
+
+    def teardown(self):
+        """Whatever happened: once one bridge has had its time, all is on Kafka, or a gap tells of it."""
+        self.stream.now += LEASE_MS + 1
+        self.work("last", 12 + 2 * len(self.stream.shards) + len(self.stream.written))
+        self.each_keys_events_are_in_order()
+        if self.first is None:
+            return
+        arrived = {dict(message.headers)["event_id"].decode() for message in self.log}
+        for shard_id, _, event_id in self.stream.written[self.first :]:
+            assert event_id in arrived or self.is_told(shard_id), (shard_id, event_id)
+
+    def is_told(self, shard_id):
+        """Say whether a gap of the shard or of one before it covers a loss, or it was lost before anybody came."""
+        while shard_id is not None:
+            row = self.leases.rows(ARN).get(shard_id)
+            if row is not None and row.gap:
+                return True
+            shard_id = self.stream.shards[shard_id].parent_id
+        return False
+
+
+TestModel = Model.TestCase
+TestModel.settings = settings(
+    max_examples=150,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
