@@ -77,11 +77,11 @@ class Reconciliation:
         bridge: Bridge,
         stream: Stream,
         patience_s: float,
-        tell: Callable[[str], None] = lambda _: None,
+        tell: Callable[[str, int, int], None] = lambda *_: None,
         now: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Take how long to wait for events on their way, and whom to tell what is waited for."""
+        """Take how long to wait for events on their way, and whom to tell what is done, and how far it is."""
         self._accounts = accounts
         self._bridge = bridge
         self._stream = stream
@@ -104,7 +104,11 @@ class Reconciliation:
 
     def _round(self, users: Collection[str], tolerance: float, summary: Summary) -> list[str]:
         """Look twice at whoever differs; return those who changed between the looks."""
-        looks = {user: look for user in users if _matters(look := self._accounts.look(user), tolerance)}
+        looks = {}
+        for number, user in enumerate(users):
+            self._tell("looking at accounts", number, len(users))
+            if _matters(look := self._accounts.look(user), tolerance):
+                looks[user] = look
         if not looks:
             return []
         self._until_counted()
@@ -144,7 +148,7 @@ class Reconciliation:
 
     def _wait(self, what: str, holds: Callable[[], bool]) -> None:
         deadline = self._now() + self._patience_s
-        self._tell(f"waiting for {what}")
+        self._tell(f"waiting for {what}", 0, 0)
         why = ""
         while True:
             try:
@@ -153,7 +157,9 @@ class Reconciliation:
             except (LeasesAwayError, KafkaAwayError) as error:
                 why = f": {error}"
             if self._now() > deadline:
-                raise NeverStillError(f"waited {self._patience_s:.0f} s for {what}{why}; nothing was repaired meanwhile")
+                raise NeverStillError(
+                    f"waited {self._patience_s:.0f} s for {what}{why}; nothing was repaired meanwhile"
+                )
             self._sleep(PAUSE_S)
 
 

@@ -30,6 +30,24 @@ class Settings:
         )
 
 
+@dataclass(frozen=True)
+class JobSettings:
+    """What a job needs of them."""
+
+    kafka: str
+    table_prefix: str
+    log_level: str
+
+    @classmethod
+    def from_environment(cls) -> "JobSettings":
+        """Read the settings; the start stops at the first that is missing, and names it."""
+        return cls(
+            kafka=_need("KAFKA_BOOTSTRAP_SERVERS"),
+            table_prefix=os.environ.get("TABLE_PREFIX", ""),
+            log_level=os.environ.get("LOG_LEVEL", "INFO"),
+        )
+
+
 def _need(name: str) -> str:
     if name not in os.environ:
         raise SystemExit(f"set the environment variable {name}; the service's README lists them all")

@@ -57,20 +57,25 @@ def patient_client() -> "DynamoDBClient":
 class Accounts:
     """The tables users and followers."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, throttle: Throttle) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, before_page: Callable[[], object]) -> None:
+        """Take whom to ask before each page that is read, to limit the rate and to show the progress."""
         self._dynamodb = dynamodb
         self._users = f"{table_prefix}users"
         self._followers = f"{table_prefix}followers"
-        self._throttle = throttle
+        self._before_page = before_page
 
     def look(self, user_id: str) -> Look:
         """Look at an account: counts first, then rows; the index by_follower may lag a little behind its table."""
-        self._throttle.wait()
-        item = self._dynamodb.get_item(TableName=self._users, Key={"user_id": {"S": user_id}}, ConsistentRead=True)
-        counts = [_number(item.get("Item", {}), name) for name in ("followers_count", "following_count")]
-        version = _number(item.get("Item", {}), "counts_version")
-        followers = self._rows("followee_id", user_id, ConsistentRead=True)
-        return Look(*counts, version, followers, self._rows("follower_id", user_id, IndexName="by_follower"))
+        self._before_page()
+        key: Any = {"user_id": {"S": user_id}}
+        item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
+        return Look(
+            followers_count=_number(item, "followers_count"),
+            following_count=_number(item, "following_count"),
+            version=_number(item, "counts_version"),
+            followers=self._rows("followee_id", user_id, ConsistentRead=True),
+            following=self._rows("follower_id", user_id, IndexName="by_follower"),
+        )
 
     def repair(self, user_id: str, look: Look) -> bool:
         """Add what the counts lack, if they are still those of the look."""
@@ -83,7 +88,9 @@ class Accounts:
                 TableName=self._users,
                 Key={"user_id": {"S": user_id}},
                 UpdateExpression="ADD followers_count :followers, following_count :following, counts_version :one",
-                ConditionExpression="counts_version = :seen" if look.version else "attribute_not_exists(counts_version)",
+                ConditionExpression="counts_version = :seen"
+                if look.version
+                else "attribute_not_exists(counts_version)",
                 ExpressionAttributeValues=values,
             )
         except (
@@ -139,13 +146,11 @@ class Accounts:
         return sum(page["Count"] for page in pages)
 
     def _pages(self, operation: Any, **request: Any) -> Iterator[Any]:
-        pages = iter(self._dynamodb.get_paginator(operation).paginate(**request))
-        while True:
-            self._throttle.wait()
-            page = next(pages, None)
-            if page is None:
-                return
+        self._before_page()
+        for page in self._dynamodb.get_paginator(operation).paginate(**request):
             yield page
+            if "LastEvaluatedKey" in page:
+                self._before_page()
 
 
 def _number(item: Any, name: str) -> int:
