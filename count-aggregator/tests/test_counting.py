@@ -4,7 +4,7 @@ import logging
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from count_aggregator.counting import Counting
@@ -20,6 +20,7 @@ TOPIC_ID = "topic-1"
 KEPT_S = 9 * 24 * 3600
 
 
+@settings(deadline=None)
 @given(histories(), st.lists(st.sampled_from(["lost", "unknown", None]), max_size=10), st.data())
 def test_faults_and_redelivery_in_any_order_change_nothing(history, faults, data):
     """Lost requests, lost answers, crashes and a second owner: each event counts once."""

@@ -90,7 +90,7 @@ class World:
         return Reconciliation(self, self, self, patience_s, now=lambda: self.ms / 1000, sleep=sleep)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(
     st.integers(-3, 3), st.lists(st.sampled_from(["follow", "unfollow", "publish", "count"]), max_size=60), st.data()
 )
