@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from count_aggregator.ledger import ROOM, OvertakenError, Place, TryAgainError
-from count_aggregator.metrics import APPLIED, APPLY, CONFLICTS, GAPS, LAG, REPEATS, RETRIES, WRITES
+from count_aggregator.metrics import ACTIONS, APPLIED, APPLY, CONFLICTS, GAPS, LAG, REPEATS, RETRIES, WRITES
 from count_aggregator.tally import Arrival, Tally, tally, vanished
 
 LONGEST_PAUSE = 2.0
@@ -85,6 +85,7 @@ class Counting:
             with APPLY.time():
                 self._ledger.write(partition_id, result, known.place, becomes, gaps, self._now())
             becomes = replace(becomes, version=known.place.version + 1)
+            ACTIONS.inc(1 + len(result.watermarks) + len(result.users))
             self._tell(partition_id, done, gaps)
         for shard, sequence in result.watermarks.items():
             known.watermarks.pop(shard)

@@ -8,6 +8,9 @@ ProcessCollector(registry=METRICS)
 APPLIED = Counter("count_aggregator_events_applied", "Events whose effect is in the counts.", registry=METRICS)
 REPEATS = Counter("count_aggregator_events_repeated", "Events that an earlier write had counted.", registry=METRICS)
 WRITES = Counter("count_aggregator_tallies_written", "Transactions that moved counts and watermarks.", registry=METRICS)
+ACTIONS = Counter(
+    "count_aggregator_actions_written", "Actions in these transactions, at most 100 each.", registry=METRICS
+)
 RETRIES = Counter(
     "count_aggregator_tallies_retried",
     "Transactions or loads that failed or were overtaken, and were done again.",
