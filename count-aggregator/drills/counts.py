@@ -19,7 +19,7 @@ from crowd import Crowd, client
 from workers import Second, Watch, events, every, of_stack, redeliver_the_last_hour
 
 from eventually import eventually
-from processes import all_ready, control, waiting_for
+from processes import all_ready, caught_up, control, waiting_for
 
 BETWEEN = (0.3, 1.5)  # seconds from one fault to the next
 SETTLED = 180.0
@@ -34,6 +34,13 @@ def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[
     def both(number: signal.Signals) -> None:
         first(number)
         second.signal(number)
+
+    def in_mid_batch() -> None:
+        """Hold the write up for longer than a commit takes, so that what was acknowledged too early is lost."""
+        of_stack("dynamodb")(signal.SIGSTOP)
+        time.sleep(3)
+        both(signal.SIGKILL)
+        of_stack("dynamodb")(signal.SIGCONT)
 
     def leave_and_return() -> None:
         second.stop()
@@ -50,6 +57,7 @@ def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[
         (5, "kill -9 first aggregator", partial(first, signal.SIGKILL)),
         (5, "kill -9 second aggregator", partial(second.signal, signal.SIGKILL)),
         (4, "kill -9 both aggregators", partial(both, signal.SIGKILL)),
+        (3, "kill -9 both aggregators in mid-batch", in_mid_batch),
         (4, "SIGTERM first aggregator", partial(first, signal.SIGTERM)),
         (3, "SIGTERM both aggregators", partial(both, signal.SIGTERM)),
         (4, "SIGSTOP 2 s one aggregator", partial(every, first, 2)),
@@ -79,9 +87,11 @@ def counts() -> dict[str, Any]:
                 print(f"    {number}/{len(faults)} {name}", flush=True)
                 fault()
         all_ready(within=SETTLED)
-        redelivered.append(redeliver_the_last_hour(second))
         differences = _settled(crowd)
-        time.sleep(1)
+        redelivered.append(redeliver_the_last_hour(second))
+        all_ready(within=SETTLED)
+        caught_up("count-aggregator")
+        differences += _settled(crowd)
     finally:
         second.end()
         watch.end()
