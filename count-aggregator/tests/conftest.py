@@ -6,6 +6,7 @@ import pytest
 from hypothesis import strategies as st
 
 from contracts import FollowChanged, Source
+from count_aggregator.tally import Arrival
 
 PEOPLE = ["alice", "bob", "carol", "dave"]
 SHARDS = ["shard-1", "shard-2"]
@@ -13,6 +14,11 @@ SHARDS = ["shard-1", "shard-2"]
 
 def event(sequence, follower="alice", followee="bob", *, following=True, shard="shard-1"):
     return FollowChanged(f"e-{shard}-{sequence}", Source(shard, sequence), follower, followee, following, None)
+
+
+def arrivals(events, first=0):
+    """Lay events into a partition, one after the other."""
+    return [Arrival(offset, one) for offset, one in enumerate(events, first)]
 
 
 @st.composite

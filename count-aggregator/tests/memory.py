@@ -1,36 +1,44 @@
 """The ledger in memory, and one whose answers get lost."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
-from count_aggregator.ledger import Entry, TryAgainError
+from count_aggregator.ledger import OvertakenError, Place, TryAgainError
 
 
 class MemoryLedger:
     """A Ledger that forgets, and that can fail before or after a write as a network does."""
 
     def __init__(self, faults=()):
-        self.entries = defaultdict(dict)
+        self.places = defaultdict(Place)
+        self.marks = defaultdict(dict)
+        self.gaps = []
         self.followers = Counter()
         self.following = Counter()
         self.writes = 0
+        self.asked = 0
+        self.sizes = []
         self._faults = iter(faults)
 
     def load(self, partition_id):
-        return dict(self.entries[partition_id])
+        return self.places[partition_id]
 
-    def write(self, partition_id, result, entries):
+    def watermarks(self, partition_id, shards):
+        self.asked += len(shards)
+        return {shard: self.marks[partition_id].get(shard, -1) for shard in shards}
+
+    def write(self, partition_id, result, was, becomes, gaps, _now):
         fault = next(self._faults, None)
         if fault == "lost":
             raise TryAgainError("the request was lost")
-        moved = {}
-        for shard, sequence in result.watermarks.items():
-            if self.entries[partition_id].get(shard) != entries.get(shard):
-                raise TryAgainError("another writer was faster")
-            moved[shard] = Entry(sequence, entries[shard].version + 1 if shard in entries else 1)
-        self.entries[partition_id].update(moved)
+        if self.places[partition_id] != was:
+            raise OvertakenError("another writer was faster")
+        self.places[partition_id] = replace(becomes, version=was.version + 1)
+        self.marks[partition_id].update(result.watermarks)
+        self.gaps += gaps
         self.followers.update(result.followers)
         self.following.update(result.following)
         self.writes += 1
+        self.sizes.append(1 + len(result.users) + len(result.watermarks))
         if fault == "unknown":
             raise TryAgainError("written, but the answer was lost")
-        return {**entries, **moved}

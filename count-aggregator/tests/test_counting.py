@@ -1,45 +1,119 @@
 """Deciding and recording until it is done, on a ledger in memory and on DynamoDB."""
 
+import logging
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from count_aggregator.counting import Counting
-from count_aggregator.ledger import Ledger, TryAgainError, client
-from count_aggregator.tally import tally
+from count_aggregator.ledger import ACTIONS, PLACE, ROOM, Ledger, Place, TryAgainError, client
+from count_aggregator.tally import Arrival, tally
 
-from .conftest import event, histories
+from .conftest import arrivals, event, histories
 from .memory import MemoryLedger
 from .test_tally import truth
 
 PARTITION = "FollowChanged/0"
+TOPIC_ID = "topic-1"
+KEPT_S = 9 * 24 * 3600
 
 
+@settings(deadline=None)
 @given(histories(), st.lists(st.sampled_from(["lost", "unknown", None]), max_size=10), st.data())
 def test_faults_and_redelivery_in_any_order_change_nothing(history, faults, data):
     """Lost requests, lost answers, crashes and a second owner: each event counts once."""
     ledger = MemoryLedger(faults)
-    owners = [Counting(ledger, sleep=lambda _: None) for _ in range(2)]
+    owners = [Counting(ledger, TOPIC_ID, sleep=lambda _: None) for _ in range(2)]
     done = 0
     while done < len(history):
         start = data.draw(st.integers(0, done))
         done = data.draw(st.integers(done + 1, len(history)))
-        owners[data.draw(st.integers(0, 1))].count(PARTITION, history[start:done])
+        owners[data.draw(st.integers(0, 1))].count(PARTITION, arrivals(history[start:done], start))
     expected = truth(history)
     assert (+ledger.followers, -ledger.followers) == (+expected[0], -expected[0])
     assert (+ledger.following, -ledger.following) == (+expected[1], -expected[1])
+    assert ledger.gaps == []
 
 
 def test_a_batch_of_distinct_users_is_split_and_a_viral_one_is_not():
-    """300 pairs need seven transactions of 100 actions; 300 fans of one star need four."""
+    """300 pairs need seven transactions of 100 actions; 300 fans of one star need four. All but the last are full."""
     ledger = MemoryLedger()
-    Counting(ledger).count(PARTITION, [event(n, f"a-{n}", f"b-{n}") for n in range(1, 301)])
-    assert ledger.writes == 7
+    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(n, f"a-{n}", f"b-{n}") for n in range(1, 301)]))
+    assert ledger.sizes == [ACTIONS] * 6 + [2 + 2 * 6]
     ledger = MemoryLedger()
-    Counting(ledger).count(PARTITION, [event(n, f"a-{n}", "star") for n in range(1, 301)])
-    assert ledger.writes == 4
+    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(n, f"a-{n}", "star") for n in range(1, 301)]))
+    assert ledger.sizes == [ACTIONS] * 3 + [3 + 9]
+
+
+def test_what_vanished_is_told_once_and_only_when_it_is_written(caplog):
+    """Offsets that never came are a gap; a memory that another owner overtook sees none."""
+    ledger = MemoryLedger()
+    first, second = (Counting(ledger, TOPIC_ID, sleep=lambda _: None) for _ in range(2))
+    history = arrivals([event(n) for n in range(1, 10)])
+    first.count(PARTITION, history[:2])
+    second.count(PARTITION, history[2:5])
+    first.count(PARTITION, history[5:6])  # it believes that 2 comes next
+    assert ledger.gaps == []
+    first.count(PARTITION, history[8:])
+    first.count(PARTITION, history[5:])
+    assert ledger.gaps == [f"offsets 6 to 7 of topic {TOPIC_ID}"]
+    told = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert [record.gap for record in told] == ledger.gaps
+
+
+def test_what_vanished_before_the_first_event_is_a_gap_too():
+    """A group that begins late has missed what Kafka no longer keeps."""
+    ledger = MemoryLedger()
+    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(1)], first=5))
+    assert ledger.gaps == [f"offsets 0 to 4 of topic {TOPIC_ID}"]
+
+
+def test_a_topic_made_again_is_a_gap():
+    """Its offsets begin anew, and nobody knows what the old one still had."""
+    ledger = MemoryLedger()
+    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(1), event(2)]))
+    again = Counting(ledger, "topic-2")
+    again.count(PARTITION, arrivals([event(3)]))
+    again.count(PARTITION, arrivals([event(4)], first=1))
+    assert ledger.gaps == [f"topic {TOPIC_ID} counted up to offset 2 was re-created as topic-2"]
+    assert ledger.places[PARTITION] == Place(3, 2, "topic-2")
+    assert ledger.followers["bob"] == 4
+
+
+def test_repeats_and_dead_letters_move_the_offset_without_a_gap():
+    """The producer's own repeats and poison have offsets of their own, and a new owner expects what follows them."""
+    ledger = MemoryLedger()
+    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(1), event(1)]))
+    Counting(ledger, TOPIC_ID).count(PARTITION, [Arrival(2, None), Arrival(3, event(1))])
+    Counting(ledger, TOPIC_ID).count(PARTITION, [Arrival(4, event(2))])
+    assert ledger.gaps == []
+    assert ledger.places[PARTITION].next_offset == 5
+    assert ledger.followers["bob"] == 2
+
+
+def test_a_replay_writes_nothing():
+    """The whole topic read again from the beginning costs reads alone."""
+    ledger = MemoryLedger()
+    history = arrivals([event(n) for n in range(1, 50)])
+    Counting(ledger, TOPIC_ID).count(PARTITION, history)
+    writes = ledger.writes
+    Counting(ledger, TOPIC_ID).count(PARTITION, history)
+    assert ledger.writes == writes
+
+
+def test_a_batch_asks_only_for_shards_that_are_new_to_it():
+    """A thousand shards come and go; each is asked for once, and few are remembered."""
+    ledger = MemoryLedger()
+    counting = Counting(ledger, TOPIC_ID)
+    for generation in range(1_000):
+        for half in range(2):
+            one = event(half, shard=f"generation-{generation}")
+            counting.count(PARTITION, [Arrival(2 * generation + half, one)])
+    assert ledger.asked == 1_000
+    assert ledger.followers["bob"] == 2_000
+    assert len(counting._known[PARTITION].watermarks) <= 100  # noqa: SLF001 - what is held is the promise
 
 
 def test_an_unforeseen_error_is_not_retried():
@@ -50,7 +124,7 @@ def test_an_unforeseen_error_is_not_retried():
             raise RuntimeError(partition_id)
 
     with pytest.raises(RuntimeError):
-        Counting(Broken()).count(PARTITION, [event(1)])
+        Counting(Broken(), TOPIC_ID).count(PARTITION, arrivals([event(1)]))
 
 
 @pytest.mark.stack
@@ -63,7 +137,7 @@ class TestOnDynamoDB:
 
     @pytest.fixture
     def ledger(self, dynamodb):
-        return Ledger(dynamodb, os.environ.get("TABLE_PREFIX", ""))
+        return Ledger(dynamodb, os.environ.get("TABLE_PREFIX", ""), KEPT_S)
 
     @pytest.fixture
     def partition(self, somebody):
@@ -81,39 +155,76 @@ class TestOnDynamoDB:
     def test_events_are_counted_once_whoever_replays_them(self, ledger, partition, counts, somebody):
         """A second process with no memory reads the positions from the ledger."""
         alice, bob = somebody(), somebody()
-        events = [event(1, alice, bob), event(2, alice, bob, following=False), event(3, alice, bob)]
-        Counting(ledger).count(partition, events[:2])
-        Counting(ledger).count(partition, events)
-        Counting(ledger).count(partition, events)
+        events = arrivals([event(1, alice, bob), event(2, alice, bob, following=False), event(3, alice, bob)])
+        Counting(ledger, TOPIC_ID).count(partition, events[:2])
+        Counting(ledger, TOPIC_ID).count(partition, events)
+        Counting(ledger, TOPIC_ID).count(partition, events)
         assert (counts(alice), counts(bob)) == ((0, 1), (1, 0))
+        assert ledger.load(partition) == Place(2, 3, TOPIC_ID)
 
     def test_a_stale_owner_changes_nothing(self, ledger, partition, counts, somebody):
         """Of two that loaded the same version one writes; the other's transaction fails whole."""
         alice, bob = somebody(), somebody()
-        stale = ledger.load(partition)
-        ledger.write(partition, tally([event(1, alice, bob)], {}, 100), stale)
-        with pytest.raises(TryAgainError, match="ConditionalCheckFailed"):
-            ledger.write(partition, tally([event(1, alice, bob)], {}, 100), stale)
+        for stale in (Place(), ledger.load(partition)):
+            one = tally([Arrival(0, event(1, alice, bob))], {}, ROOM)
+            if stale == ledger.load(partition):
+                ledger.write(partition, one, stale, Place(0, 1, TOPIC_ID), [], 0)
+            with pytest.raises(TryAgainError, match="ConditionalCheckFailed"):
+                ledger.write(partition, one, stale, Place(0, 1, TOPIC_ID), [], 0)
         assert counts(bob) == (1, 0)
 
     def test_two_owners_that_alternate_count_once(self, ledger, partition, counts, somebody):
         """A remembered version that was overtaken is loaded again."""
         alice, bob = somebody(), somebody()
-        one, two = Counting(ledger), Counting(ledger)
-        one.count(partition, [event(1, alice, bob)])
-        two.count(partition, [event(1, alice, bob), event(2, alice, bob, following=False)])
-        one.count(partition, [event(1, alice, bob), event(2, alice, bob, following=False), event(3, alice, bob)])
+        one, two = Counting(ledger, TOPIC_ID), Counting(ledger, TOPIC_ID)
+        events = arrivals([event(1, alice, bob), event(2, alice, bob, following=False), event(3, alice, bob)])
+        one.count(partition, events[:1])
+        two.count(partition, events[:2])
+        one.count(partition, events)
         assert (counts(alice), counts(bob)) == ((0, 1), (1, 0))
 
     def test_a_full_transaction_fits(self, ledger, partition, counts, somebody):
         """DynamoDB takes as many actions as ROOM says."""
         star, fans = somebody(), [somebody() for _ in range(200)]
-        Counting(ledger).count(partition, [event(n, fan, star) for n, fan in enumerate(fans, 1)])
+        Counting(ledger, TOPIC_ID).count(partition, arrivals([event(n, fan, star) for n, fan in enumerate(fans, 1)]))
         assert counts(star) == (200, 0)
         assert all(counts(fan) == (0, 1) for fan in fans[::50])
+
+    def test_watermarks_of_many_shards_are_all_found(self, ledger, partition, somebody):
+        """More than one request holds."""
+        events = [event(n, somebody(), "b", shard=f"s-{n}") for n in range(150)]
+        Counting(ledger, TOPIC_ID).count(partition, arrivals(events))
+        marks = ledger.watermarks(partition, [f"s-{n}" for n in range(160)])
+        assert marks == {f"s-{n}": n if n < 150 else -1 for n in range(160)}
+
+    def test_a_watermark_expires_when_nothing_can_bring_its_shard_back(self, ledger, dynamodb, partition, somebody):
+        """TTL wants seconds; the place itself stays for good."""
+        Counting(ledger, TOPIC_ID, now=lambda: 4_000_000_000.5).count(partition, arrivals([event(1, somebody(), "b")]))
+        table = os.environ.get("TABLE_PREFIX", "") + "ledgers"
+
+        def item(shard):
+            return dynamodb.get_item(
+                TableName=table, Key={"partition_id": {"S": partition}, "shard_id": {"S": shard}}, ConsistentRead=True
+            )["Item"]
+
+        assert item("shard-1")["expires_at"] == {"N": str(4_000_000_000 + KEPT_S)}
+        assert "expires_at" not in item(PLACE)
+
+    def test_gaps_stay_open_until_those_very_ones_are_closed(self, ledger, partition, somebody):
+        """A gap that opens during a recount is not closed by it."""
+        counting = Counting(ledger, TOPIC_ID)
+        counting.count(partition, arrivals([event(1, somebody(), "b")], first=3))
+        before = ledger.open_gaps([partition])
+        assert before == {partition: [f"offsets 0 to 2 of topic {TOPIC_ID}"]}
+        counting.count(partition, arrivals([event(2, somebody(), "b")], first=9))
+        assert not ledger.close_gaps(partition, before[partition])
+        assert ledger.close_gaps(partition, ledger.open_gaps([partition])[partition])
+        assert ledger.open_gaps([partition]) == {}
 
     def test_a_store_that_is_away_invites_another_try(self, monkeypatch):
         """No answer is no error of ours."""
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
-        with pytest.raises(TryAgainError, match=r"127\.0\.0\.1:9"):
-            Ledger(client(), "").load(PARTITION)
+        away = Ledger(client(), "", KEPT_S)
+        for attempt in (lambda: away.load(PARTITION), lambda: away.watermarks(PARTITION, ["s"])):
+            with pytest.raises(TryAgainError, match=r"127\.0\.0\.1:9"):
+                attempt()

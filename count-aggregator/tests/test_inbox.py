@@ -13,6 +13,7 @@ from contracts.registry import RegistryAwayError
 from count_aggregator.counting import Counting
 from count_aggregator.dead_letters import KafkaDeadLetters
 from count_aggregator.inbox import UNKNOWN_SCHEMA_TRIES, Inbox
+from count_aggregator.tally import Arrival
 
 from .conftest import event
 from .memory import MemoryLedger
@@ -49,8 +50,8 @@ def test_every_example_of_every_version_is_counted():
     versions = set()
     for example in examples.examples(TOPIC):
         graveyard, ledger = Graveyard(), MemoryLedger()
-        events = list(Inbox(TOPIC, examples.codec(TOPIC), graveyard).read([Letter(example.value)]))
-        Counting(ledger).count("FollowChanged/3", events)
+        read = Inbox(TOPIC, examples.codec(TOPIC), graveyard).read([Letter(example.value)])
+        Counting(ledger, "topic-1").count("FollowChanged/3", [Arrival(*one) for one in read])
         assert not graveyard.buried, example
         assert ledger.followers[example.event.followee_id] == example.event.change, example
         assert ledger.following[example.event.follower_id] == example.event.change, example
@@ -64,7 +65,7 @@ def test_poison_is_buried_and_its_neighbours_are_read_in_order():
     good = [Letter(codec().encode(event(n))) for n in (1, 2)]
     bad = Letter(b"\x01not avro")
     events = Inbox(TOPIC, codec(), graveyard).read([good[0], bad, good[1], Letter(None)])
-    assert [one.source.sequence_number for one in events] == [1, 2]
+    assert [one and one.source.sequence_number for _, one in events] == [1, None, 2, None]
     assert [letter.value for letter, _ in graveyard.buried] == [b"\x01not avro", None]
     assert "magic" in graveyard.buried[0][1]
 
@@ -83,7 +84,7 @@ def test_a_registry_that_is_away_is_waited_for():
     newer = newer[:1] + (99).to_bytes(4, "big") + newer[5:]
     graveyard = Graveyard()
     inbox = Inbox(TOPIC, codec(fetch), graveyard, sleep=pauses.append)
-    assert [one.source.sequence_number for one in inbox.read([Letter(newer)])] == [5]
+    assert [one.source.sequence_number for _, one in inbox.read([Letter(newer)])] == [5]
     assert len(pauses) == 2
     assert not graveyard.buried
 
@@ -98,7 +99,7 @@ def test_a_schema_that_nobody_knows_is_buried_after_some_tries():
 
     graveyard = Graveyard()
     letter = Letter(b"\x00" + (99).to_bytes(4, "big") + b"x")
-    assert list(Inbox(TOPIC, codec(fetch), graveyard, sleep=lambda _: None).read([letter])) == []
+    assert list(Inbox(TOPIC, codec(fetch), graveyard, sleep=lambda _: None).read([letter])) == [(7, None)]
     assert len(asked) == UNKNOWN_SCHEMA_TRIES
     assert "99" in graveyard.buried[0][1]
 

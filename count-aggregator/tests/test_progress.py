@@ -58,3 +58,11 @@ def test_probes_and_scrapers_are_answered():
         progress.partitions_came()
         assert json.loads(get("/readyz"))["status"] == "ready"
         assert "count_aggregator_events_applied" in get("/metrics")
+
+
+def test_an_open_gap_is_not_ready_and_says_what_vanished():
+    """Counts may be wrong until everybody was recounted."""
+    progress = Progress()
+    progress.partitions_came()
+    progress.gaps = {"FollowChanged/3": ["offsets 6 to 7 of topic x"]}
+    assert progress.waiting_for() == ["a recount: offsets 6 to 7 of topic x of FollowChanged/3 vanished"]

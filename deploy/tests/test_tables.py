@@ -41,6 +41,8 @@ def test_two_at_once_and_one_after_them_all_succeed(prefix):
         assert run.communicate()[1] == ""
         assert run.returncode == 0
     assert tables(prefix) == TABLES
+    expiry = boto3.client("dynamodb").describe_time_to_live(TableName=prefix + "ledgers")["TimeToLiveDescription"]
+    assert expiry == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}
     again = start(prefix)
     assert "created" not in again.communicate()[0]
     assert again.returncode == 0

@@ -1,17 +1,32 @@
-"""python -m count_aggregator."""
+"""python -m count_aggregator: the worker; with a command, a job."""
 
+import argparse
 import logging
+import sys
+from typing import NoReturn
 
 import faust
 from pythonjsonlogger.json import JsonFormatter
 
+from count_aggregator import jobs
 from count_aggregator.app import create_app
 from count_aggregator.health import serving
 from count_aggregator.progress import Progress
-from count_aggregator.settings import Settings
+from count_aggregator.settings import JobSettings, Settings
 
 
-def main() -> None:
+def main() -> int:
+    """Count, or do the job that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m count_aggregator", description="Count until SIGTERM or SIGINT.")
+    jobs.add_to(parser.add_subparsers(dest="command", metavar="JOB"))
+    asked = parser.parse_args()
+    if asked.command is None:
+        count()
+    log_as_json(JobSettings.from_environment().log_level)
+    return jobs.run(asked)
+
+
+def count() -> NoReturn:
     """Count until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
     log_as_json(settings.log_level)
@@ -32,4 +47,4 @@ def log_as_json(level: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,37 +9,43 @@ from typing import Any
 
 import faust
 from botocore.exceptions import BotoCoreError, ClientError
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 
-from contracts import TOPICS, ContractError, FollowChanged, Topic
+from contracts import TOPICS, ContractError, FollowChanged
 from contracts.registry import RegistryAwayError, codec_for
 from count_aggregator.agents import consume
 from count_aggregator.counting import Counting
 from count_aggregator.dead_letters import KafkaDeadLetters
 from count_aggregator.inbox import Inbox, Message
 from count_aggregator.ledger import Ledger, TryAgainError, client
+from count_aggregator.metrics import BEHIND, OPEN_GAPS
 from count_aggregator.progress import Progress
 from count_aggregator.settings import Settings
+from count_aggregator.stream import GROUP, KafkaAwayError, Stream
+from count_aggregator.tally import Arrival
+from count_aggregator.watchdog import Watchdog
 
 TOPIC = TOPICS["FollowChanged"]
+PARTITION_IDS = tuple(f"{TOPIC.name}/{partition}" for partition in range(TOPIC.partitions))
+STREAM_RETENTION_S = 24 * 3600  # DynamoDB's own
+MARGIN_S = 24 * 3600
+KEPT_S = TOPIC.retention_ms // 1000 + STREAM_RETENTION_S + MARGIN_S
 LONGEST_STOP = 20.0
-FATAL_ONLY = 2  # librdkafka's log level: what it cannot reach, we say ourselves
 EXIT_HUNG = 75
 _log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings, progress: Progress) -> faust.App:
     """Wait for the parts and build the worker on them."""
-    ledger = Ledger(client(), settings.table_prefix)
+    ledger = Ledger(client(), settings.table_prefix, KEPT_S)
+    stream = Stream(settings.kafka, TOPIC)
     progress.wait("dynamodb", ledger.check, (BotoCoreError, ClientError, TryAgainError))
-    progress.wait("kafka", lambda: check_topic(settings.kafka, TOPIC), (KafkaException, ContractError))
+    topic_id = progress.wait("kafka", stream.topic_id, (KafkaAwayError, ContractError))
     away = (RegistryAwayError, ContractError)
     codec = progress.wait("registry", lambda: codec_for(TOPIC, settings.registry_url), away)
     progress.await_partitions()
 
     app = faust.App(
-        "count-aggregator",
+        GROUP,
         broker=[f"kafka://{server}" for server in settings.kafka.split(",")],
         web_enabled=False,
         datadir=f"{tempfile.gettempdir()}/count-aggregator-{os.getuid()}",  # stays empty; the default is where we stand
@@ -53,17 +59,43 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         broker_commit_interval=1.0,
     )
     inbox = Inbox(TOPIC, codec, KafkaDeadLetters(settings.kafka, TOPIC))
-    counting = Counting(ledger)
+    counting = Counting(ledger, topic_id, alive=progress.attempted)
 
     def handle(partition: int, messages: Sequence[Message]) -> None:
-        events = [event for event in inbox.read(messages) if isinstance(event, FollowChanged)]
-        counting.count(f"{TOPIC.name}/{partition}", events)
+        read = inbox.read(messages)
+        arrivals = [Arrival(offset, event if isinstance(event, FollowChanged) else None) for offset, event in read]
+        counting.count(PARTITION_IDS[partition], arrivals)
 
     consume(app, TOPIC.name, handle, progress.busy)
+    ours = set(stream.partitions)  # while Kafka has not said which, a lag anywhere may be ours
+
+    def behind() -> int:
+        count = stream.behind(sorted(ours))
+        BEHIND.set(count)
+        return count
+
+    def note_gaps() -> None:
+        progress.gaps = ledger.open_gaps(PARTITION_IDS)
+        OPEN_GAPS.set(sum(map(len, progress.gaps.values())))
+
+    watchdog = Watchdog(
+        settings.stall_seconds,
+        lambda: progress.attempts,
+        behind,
+        lambda: stream.topic_id() == topic_id,
+        note_gaps,
+    )
 
     @app.on_partitions_assigned.connect
-    async def assigned(*_: Any, **__: Any) -> None:
+    async def assigned(*given: Any, **__: Any) -> None:
+        _, places = given
+        ours.clear()
+        ours.update(place.partition for place in places if place.topic == TOPIC.name)
         progress.partitions_came()
+
+    @app.on_partitions_revoked.connect
+    async def revoked(*_: Any, **__: Any) -> None:
+        ours.update(stream.partitions)
 
     @app.task  # type: ignore[untyped-decorator]
     async def end_hard_when_stopping_hangs() -> None:
@@ -72,16 +104,5 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         last_resort.daemon = True
         last_resort.start()
 
+    watchdog.start()
     return app
-
-
-def check_topic(bootstrap_servers: str, topic: Topic) -> None:
-    """Raise unless the topic is there with the contract's number of partitions."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": FATAL_ONLY}, logger=_log)
-    found = admin.list_topics(topic.name, timeout=5).topics[topic.name]
-    if found.error is not None:
-        raise KafkaException(found.error)
-    if len(found.partitions) != topic.partitions:
-        raise ContractError(
-            f"{topic.name} has {len(found.partitions)} partitions, its contract says {topic.partitions}"
-        )

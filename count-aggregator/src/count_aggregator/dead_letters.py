@@ -1,17 +1,24 @@
 """The topic's .dlq: what cannot be processed, as it came, with why and whence in its headers."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import Message as Letter
 
 from contracts import Topic
 from count_aggregator.inbox import Message, pairs
 
+SETTLED = "count-aggregator.dead-letters"  # the group whose offsets say what was settled
+NAMES = ("followee_id", "follower_id")
+TIMEOUT_S = 10.0
 _log = logging.getLogger(__name__)
 
 
 class KafkaDeadLetters:
-    """The topic's .dlq."""
+    """Where the worker sends them."""
 
     def __init__(self, bootstrap_servers: str, topic: Topic) -> None:
         self._topic = topic
@@ -39,3 +46,48 @@ class KafkaDeadLetters:
             self._producer.poll(1)
         if told[0] is not None:
             raise KafkaException(told[0])
+
+
+class Unsettled:
+    """The letters since the last that were settled."""
+
+    def __init__(self, consumer: Consumer, dlq: str, partitions: int) -> None:
+        self._consumer = consumer
+        self._dlq = dlq
+        self._partitions = range(partitions)
+        self._ends: list[TopicPartition] = []
+
+    def read(self) -> Iterator[tuple[str | None, ...]]:
+        """Give the two users of each letter; None for one that it does not name."""
+        asked = [TopicPartition(self._dlq, partition) for partition in self._partitions]
+        for place in self._consumer.committed(asked, timeout=TIMEOUT_S):
+            start, end = self._consumer.get_watermark_offsets(place, timeout=TIMEOUT_S)
+            place.offset = max(start, place.offset)  # nothing settled yet is a negative offset
+            self._ends.append(TopicPartition(self._dlq, place.partition, end))
+            self._consumer.assign([place])
+            while place.offset < end:
+                letter = self._consumer.poll(TIMEOUT_S)
+                if letter is None or letter.error():
+                    raise KafkaException(letter.error() if letter else KafkaError(KafkaError._TIMED_OUT))  # noqa: SLF001
+                place.offset = (letter.offset() or 0) + 1
+                yield _named(letter)
+
+    def settle(self) -> None:
+        """Remember that all that were read are settled."""
+        self._consumer.commit(offsets=self._ends, asynchronous=False)
+
+
+@contextmanager
+def unsettled(bootstrap_servers: str, topic: Topic) -> Iterator[Unsettled]:
+    """Open the topic's .dlq for as long as the context lasts."""
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": SETTLED, "enable.auto.commit": False})
+    try:
+        yield Unsettled(consumer, topic.dlq, topic.dead_letters.partitions)
+    finally:
+        consumer.close()
+
+
+def _named(letter: Letter) -> tuple[str | None, ...]:
+    headers: Any = letter.headers() or []
+    found: dict[str, bytes] = {name: value for name, value in headers if value}
+    return tuple(found[name].decode(errors="replace") if name in found else None for name in NAMES)

@@ -46,17 +46,18 @@ class Inbox:
         self._dead_letters = dead_letters
         self._sleep = sleep
 
-    def read(self, messages: Sequence[Message]) -> Iterator[Event]:
-        """Give the events in order, without those that were buried."""
+    def read(self, messages: Sequence[Message]) -> Iterator[tuple[int, Event | None]]:
+        """Give offsets and events in order; None for one that was buried."""
         for message in messages:
             try:
-                yield self._decode(message)
+                yield message.offset, self._decode(message)
             except ContractError as error:
                 headers = {name: (value or b"").decode(errors="replace") for name, value in pairs(message.headers)}
                 place = {"topic": self._topic.name, "partition": message.partition, "offset": message.offset}
                 _log.error("dead letter", extra={**place, "headers": headers, "reason": str(error)})
                 self._dead_letters.bury(message, str(error))
                 DEAD.labels(self._topic.name).inc()
+                yield message.offset, None
 
     def _decode(self, message: Message) -> Event:
         tries = 0

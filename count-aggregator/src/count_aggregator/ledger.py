@@ -1,5 +1,12 @@
-"""Counts and the positions they stand for, in DynamoDB: one transaction moves both or neither."""
+"""Counts and the positions they stand for, in DynamoDB: one transaction moves both or neither.
 
+Rule: for each partition of the topic one item, its place, has a version that every write raises and is conditional on.
+A place is loaded before the watermarks of its shards, so whatever they say was written before that version or makes
+the next write fail. Hence watermarks are loaded only for the shards at hand, and a batch costs the same however many
+shards there ever were.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +19,31 @@ from count_aggregator.tally import Tally
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-ROOM = 100  # actions in one TransactWriteItems
+ACTIONS = 100  # in one TransactWriteItems
+ROOM = ACTIONS - 1  # for users and shards; one is the place
+PLACE = "place"  # its shard_id; no shard of a stream is called that
+KEYS = 100  # in one BatchGetItem
 
 
 class TryAgainError(Exception):
-    """The write did not happen, or nobody knows whether it did: load the entries again and tally anew."""
+    """The write did not happen, or nobody knows whether it did: load everything again and tally anew."""
+
+
+class OvertakenError(TryAgainError):
+    """Somebody else wrote first: a second owner, or another transaction on the same users."""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """How far one shard has been counted in one Kafka partition; the version changes with every write."""
+class Place:
+    """How far one partition has been counted, of which incarnation of the topic; a version of 0 was never written."""
 
-    sequence_number: int
-    version: int
+    version: int = 0
+    next_offset: int = 0
+    topic_id: str | None = None
 
 
 def client() -> "DynamoDBClient":
-    """Build a client that tries once and gives up within seconds: whoever calls retries with fresh entries."""
+    """Build a client that tries once and gives up within seconds: whoever calls retries with a fresh place."""
     retries: Any = {"mode": "standard", "total_max_attempts": 1}
     return boto3.client(
         "dynamodb", config=Config(connect_timeout=2, read_timeout=4, retries=retries, max_pool_connections=16)
@@ -36,78 +51,139 @@ def client() -> "DynamoDBClient":
 
 
 class Ledger:
-    """The tables ledgers and users."""
+    """The table ledgers, and the counts in the table users."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, kept_s: int) -> None:
+        """Take how long a shard's watermark is kept after its last write: as long as anything could bring it back."""
         self._dynamodb = dynamodb
         self._ledgers = f"{table_prefix}ledgers"
         self._users = f"{table_prefix}users"
+        self._kept_s = kept_s
 
     def check(self) -> None:
         """Raise unless both tables answer."""
         self._dynamodb.get_item(TableName=self._users, Key={"user_id": {"S": "-"}})
         self.load("-")
 
-    def load(self, partition_id: str) -> dict[str, Entry]:
-        """Return the entries of a partition, strongly consistent."""
-        try:
-            pages = self._dynamodb.get_paginator("query").paginate(
-                TableName=self._ledgers,
-                KeyConditionExpression="partition_id = :partition",
-                ExpressionAttributeValues={":partition": {"S": partition_id}},
-                ConsistentRead=True,
-            )
-            return {
-                item["shard_id"]["S"]: Entry(int(item["sequence_number"]["S"]), int(item["version"]["N"]))
-                for page in pages
-                for item in page["Items"]
-            }
-        except (BotoCoreError, ClientError) as error:
-            raise TryAgainError(f"ledger {partition_id} not loaded: {error}") from error
+    def load(self, partition_id: str) -> Place:
+        """Return the place of a partition, strongly consistent."""
+        item = self._place(partition_id)
+        return (
+            Place(int(item["version"]["N"]), int(item["next_offset"]["N"]), item["topic_id"]["S"]) if item else Place()
+        )
 
-    def write(self, partition_id: str, result: Tally, entries: dict[str, Entry]) -> dict[str, Entry]:
-        """Add the tally and move its watermarks, if the entries are still what was loaded; return the new ones."""
-        moved = {
-            shard: Entry(sequence, entries[shard].version + 1 if shard in entries else 1)
-            for shard, sequence in result.watermarks.items()
-        }
+    def watermarks(self, partition_id: str, shards: Collection[str]) -> dict[str, int]:
+        """Return the last sequence counted of each of these shards, strongly consistent; -1 of one that is new."""
+        found = dict.fromkeys(shards, -1)
+        keys: list[Any] = [_key(partition_id, shard) for shard in found]
+        try:
+            while keys:
+                wanted: Any = {self._ledgers: {"Keys": keys[:KEYS], "ConsistentRead": True}}
+                answer = self._dynamodb.batch_get_item(RequestItems=wanted)
+                for item in answer["Responses"].get(self._ledgers, []):
+                    found[item["shard_id"]["S"]] = int(item["sequence_number"]["S"])
+                if answer.get("UnprocessedKeys"):
+                    raise TryAgainError(f"watermarks of {partition_id}: throttled")
+                del keys[:KEYS]
+        except (BotoCoreError, ClientError) as error:
+            raise TryAgainError(f"watermarks of {partition_id} not loaded: {error}") from error
+        return found
+
+    def write(
+        self, partition_id: str, result: Tally, was: Place, becomes: Place, gaps: Sequence[str], now: float
+    ) -> None:
+        """Add the tally, move its watermarks and the place, if that is still what was loaded; note gaps with it."""
+        expires_at = int(now) + self._kept_s
         try:
             self._dynamodb.transact_write_items(
                 TransactItems=[
-                    *(self._entry(partition_id, shard, entry) for shard, entry in moved.items()),
+                    self._moved(partition_id, was, becomes, gaps),
+                    *(self._seen(partition_id, *seen, expires_at) for seen in result.watermarks.items()),
                     *(self._counts(user, result.followers[user], result.following[user]) for user in result.users),
                 ]
             )
+        except self._dynamodb.exceptions.TransactionCanceledException as error:
+            raise OvertakenError(f"tally of {partition_id} not written: {error}") from error
         except (BotoCoreError, ClientError) as error:
             raise TryAgainError(f"tally of {partition_id} not known to be written: {error}") from error
-        return {**entries, **moved}
 
-    def _entry(self, partition_id: str, shard_id: str, entry: Entry) -> Any:
-        condition: dict[str, Any] = (
-            {"ConditionExpression": "attribute_not_exists(version)"}
-            if entry.version == 1
-            else {
-                "ConditionExpression": "version = :loaded",
-                "ExpressionAttributeValues": {":loaded": {"N": str(entry.version - 1)}},
-            }
-        )
-        item = {
-            "partition_id": {"S": partition_id},
-            "shard_id": {"S": shard_id},
-            "sequence_number": {"S": str(entry.sequence_number)},
-            "version": {"N": str(entry.version)},
+    def open_gaps(self, partition_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Return what vanished from each partition and was not recounted since."""
+        gaps = {partition_id: self._place(partition_id).get("gaps", {"L": []}) for partition_id in partition_ids}
+        return {partition_id: [gap["S"] for gap in listed["L"]] for partition_id, listed in gaps.items() if listed["L"]}
+
+    def close_gaps(self, partition_id: str, gaps: Sequence[str]) -> bool:
+        """Forget the gaps, because everybody was recounted since; False if there are more of them by now."""
+        try:
+            self._dynamodb.update_item(
+                TableName=self._ledgers,
+                Key=_key(partition_id, PLACE),
+                UpdateExpression="REMOVE gaps",
+                ConditionExpression="gaps = :known",
+                ExpressionAttributeValues={":known": _texts(gaps)},
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        except (BotoCoreError, ClientError) as error:
+            raise TryAgainError(f"gaps of {partition_id} not closed: {error}") from error
+        return True
+
+    def _place(self, partition_id: str) -> Any:
+        try:
+            return self._dynamodb.get_item(
+                TableName=self._ledgers, Key=_key(partition_id, PLACE), ConsistentRead=True
+            ).get("Item", {})
+        except (BotoCoreError, ClientError) as error:
+            raise TryAgainError(f"place of {partition_id} not loaded: {error}") from error
+
+    def _moved(self, partition_id: str, was: Place, becomes: Place, gaps: Sequence[str]) -> Any:
+        update = "SET version = :version, next_offset = :next, topic_id = :topic"
+        values: dict[str, Any] = {
+            ":version": {"N": str(was.version + 1)},
+            ":next": {"N": str(becomes.next_offset)},
+            ":topic": {"S": str(becomes.topic_id)},
         }
-        return {"Put": {"TableName": self._ledgers, "Item": item, **condition}}
+        if gaps:
+            update += ", gaps = list_append(if_not_exists(gaps, :none), :gaps)"
+            values |= {":none": {"L": []}, ":gaps": _texts(gaps)}
+        if was.version:
+            values[":loaded"] = {"N": str(was.version)}
+        return {
+            "Update": {
+                "TableName": self._ledgers,
+                "Key": _key(partition_id, PLACE),
+                "UpdateExpression": update,
+                "ConditionExpression": "version = :loaded" if was.version else "attribute_not_exists(version)",
+                "ExpressionAttributeValues": values,
+            }
+        }
+
+    def _seen(self, partition_id: str, shard_id: str, sequence_number: int, expires_at: int) -> Any:
+        item = {
+            **_key(partition_id, shard_id),
+            "sequence_number": {"S": str(sequence_number)},
+            "expires_at": {"N": str(expires_at)},
+        }
+        return {"Put": {"TableName": self._ledgers, "Item": item}}
 
     def _counts(self, user_id: str, followers: int, following: int) -> Any:
         return {
             "Update": {
                 "TableName": self._users,
                 "Key": {"user_id": {"S": user_id}},
-                "UpdateExpression": "ADD followers_count :followers, following_count :following",
+                "UpdateExpression": "ADD followers_count :followers, following_count :following, counts_version :one",
                 "ExpressionAttributeValues": {
                     ":followers": {"N": str(followers)},
                     ":following": {"N": str(following)},
+                    ":one": {"N": "1"},
                 },
             }
         }
+
+
+def _key(partition_id: str, shard_id: str) -> Any:
+    return {"partition_id": {"S": partition_id}, "shard_id": {"S": shard_id}}
+
+
+def _texts(texts: Sequence[str]) -> Any:
+    return {"L": [{"S": text} for text in texts]}

@@ -1,6 +1,6 @@
 """What a scraper finds: everything this process counts about itself."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 METRICS = CollectorRegistry()
 ProcessCollector(registry=METRICS)
@@ -8,6 +8,9 @@ ProcessCollector(registry=METRICS)
 APPLIED = Counter("count_aggregator_events_applied", "Events whose effect is in the counts.", registry=METRICS)
 REPEATS = Counter("count_aggregator_events_repeated", "Events that an earlier write had counted.", registry=METRICS)
 WRITES = Counter("count_aggregator_tallies_written", "Transactions that moved counts and watermarks.", registry=METRICS)
+ACTIONS = Counter(
+    "count_aggregator_actions_written", "Actions in these transactions, at most 100 each.", registry=METRICS
+)
 RETRIES = Counter(
     "count_aggregator_tallies_retried",
     "Transactions or loads that failed or were overtaken, and were done again.",
@@ -20,3 +23,17 @@ LAG = Histogram(
     registry=METRICS,
 )
 DEAD = Counter("count_aggregator_dead_letters", "Messages that broke the contract.", ["topic"], registry=METRICS)
+APPLY = Histogram(
+    "count_aggregator_apply_seconds",
+    "One transaction of counts and watermarks.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5),
+    registry=METRICS,
+)
+CONFLICTS = Counter(
+    "count_aggregator_conflicts",
+    "Transactions that a second owner or another transaction overtook; they were done again.",
+    registry=METRICS,
+)
+GAPS = Counter("count_aggregator_gaps", "Alarm: stretches of events that vanished before they came.", registry=METRICS)
+OPEN_GAPS = Gauge("count_aggregator_open_gaps", "Gaps since which not everybody was recounted.", registry=METRICS)
+BEHIND = Gauge("count_aggregator_events_behind", "Events of this worker's partitions still to come.", registry=METRICS)

@@ -1,4 +1,4 @@
-"""How the work stands: what the start waits for, whether partitions came, and how long a batch has taken."""
+"""How the work stands: what the start waits for, whether partitions came, how old a batch is, and gaps."""
 
 import logging
 import time
@@ -18,6 +18,8 @@ class Progress:
         self._clock = clock
         self._waiting: str | None = "start"
         self._began: dict[int, float] = {}
+        self.attempts = 0
+        self.gaps: dict[str, list[str]] = {}
 
     def waiting_for(self) -> list[str]:
         """Name what is missing; nothing means ready."""
@@ -25,7 +27,8 @@ class Progress:
             return [self._waiting]
         now = self._clock()
         ages = [now - began for began in list(self._began.values())]
-        return [f"a batch, for {age:.0f} s" for age in ages if age > LONGEST_BATCH]
+        slow = [f"a batch, for {age:.0f} s" for age in ages if age > LONGEST_BATCH]
+        return slow + [f"a recount: {gap} of {place} vanished" for place, gaps in self.gaps.items() for gap in gaps]
 
     def wait(self, name: str, attempt: Callable[[], T], away: tuple[type[Exception], ...], pause: float = 1.0) -> T:
         """Try until it succeeds, and log each new reason why it does not."""
@@ -48,6 +51,10 @@ class Progress:
         self._waiting = None
         _log.info("ready")
 
+    def attempted(self) -> None:
+        """Note that something was tried to the end, be it in vain."""
+        self.attempts += 1
+
     @contextmanager
     def busy(self) -> Iterator[None]:
         """Note that a batch is being handled."""
@@ -57,3 +64,4 @@ class Progress:
             yield
         finally:
             del self._began[id(batch)]
+            self.attempted()

@@ -14,6 +14,7 @@ class Settings:
     port: int
     table_prefix: str
     log_level: str
+    stall_seconds: float
 
     @classmethod
     def from_environment(cls) -> "Settings":
@@ -23,6 +24,25 @@ class Settings:
             registry_url=_need("SCHEMA_REGISTRY_URL"),
             host=os.environ.get("HOST", "0.0.0.0"),  # noqa: S104 - a container listens on all of its own
             port=int(_need("PORT")),
+            table_prefix=os.environ.get("TABLE_PREFIX", ""),
+            log_level=os.environ.get("LOG_LEVEL", "INFO"),
+            stall_seconds=float(os.environ.get("STALL_SECONDS", "90")),
+        )
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What a job needs of them."""
+
+    kafka: str
+    table_prefix: str
+    log_level: str
+
+    @classmethod
+    def from_environment(cls) -> "JobSettings":
+        """Read the settings; the start stops at the first that is missing, and names it."""
+        return cls(
+            kafka=_need("KAFKA_BOOTSTRAP_SERVERS"),
             table_prefix=os.environ.get("TABLE_PREFIX", ""),
             log_level=os.environ.get("LOG_LEVEL", "INFO"),
         )

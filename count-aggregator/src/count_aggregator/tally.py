@@ -7,8 +7,16 @@ each shard is all the memory that counting once needs.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from contracts import FollowChanged
+
+
+class Arrival(NamedTuple):
+    """What lay at an offset of the partition; None if it was no event and went to the dead letters."""
+
+    offset: int
+    event: FollowChanged | None
 
 
 @dataclass(frozen=True)
@@ -27,24 +35,35 @@ class Tally:
         return self.followers.keys() | self.following.keys()
 
 
-def tally(events: Sequence[FollowChanged], watermarks: Mapping[str, int], room: int) -> Tally:
-    """Add up the longest prefix of events whose users and shards fit in the room; repeats add nothing."""
+def tally(arrivals: Sequence[Arrival], watermarks: Mapping[str, int], room: int) -> Tally:
+    """Add up the longest prefix of arrivals whose users and shards fit in the room; repeats add nothing."""
     followers: Counter[str] = Counter()
     following: Counter[str] = Counter()
     moved: dict[str, int] = {}
     users: set[str] = set()
     taken = repeats = 0
-    for event in events:
-        shard, sequence = event.source.shard_id, event.source.sequence_number
-        if sequence <= moved.get(shard, watermarks.get(shard, -1)):
-            repeats += 1
-        else:
-            pair = {event.followee_id, event.follower_id}
-            if len(users | pair) + len(moved.keys() | {shard}) > room:
-                break
-            users |= pair
-            moved[shard] = sequence
-            followers[event.followee_id] += event.change
-            following[event.follower_id] += event.change
+    for _, event in arrivals:
+        if event is not None:
+            shard, sequence = event.source.shard_id, event.source.sequence_number
+            if sequence <= moved.get(shard, watermarks.get(shard, -1)):
+                repeats += 1
+            else:
+                new = {event.followee_id, event.follower_id} - users
+                if len(users) + len(new) + len(moved) + (shard not in moved) > room:
+                    break
+                users |= new
+                moved[shard] = sequence
+                followers[event.followee_id] += event.change
+                following[event.follower_id] += event.change
         taken += 1
     return Tally(followers, following, moved, taken, repeats)
+
+
+def vanished(arrivals: Sequence[Arrival], expected: int) -> tuple[int, list[range]]:
+    """Return the offset that comes next, and the offsets that never came: Kafka hands them out without a hole."""
+    holes = []
+    for offset, _ in arrivals:
+        if offset > expected:
+            holes.append(range(expected, offset))
+        expected = max(expected, offset + 1)
+    return expected, holes

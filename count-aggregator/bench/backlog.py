@@ -1,0 +1,120 @@
+"""A topic filled with events, workers that read it, and what they measure of themselves."""
+
+import os
+import time
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from contracts import TOPICS, FollowChanged, Source
+from contracts.registry import codec_for
+from eventually import eventually
+from processes import control
+
+TOPIC = TOPICS["FollowChanged"]
+Pair = Callable[[int], tuple[str, str]]  # follower and followee of the nth event
+
+
+def ordinary(mark: str) -> Pair:
+    """Everybody follows somebody else: no two events have a user in common."""
+    return lambda n: (f"{mark}-a{n}", f"{mark}-b{n}")
+
+
+def viral(mark: str) -> Pair:
+    """Half follow one of twelve stars, which lie wherever their keys fall; half are ordinary."""
+    return lambda n: (f"{mark}-a{n}", f"{mark}-star{n % 24 // 2}" if n % 2 else f"{mark}-b{n % 50}")
+
+
+def togglers(mark: str) -> Pair:
+    """Have a few hundred people do all of it."""
+    return lambda n: (f"{mark}-a{n % 300}", f"{mark}-b{n % 200}")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Have nobody else read the topic or write to it; and nobody find the benchmark's events there afterwards."""
+    control("stop", "count-aggregator", "fanout-worker", "cdc-bridge")
+    try:
+        yield
+    finally:
+        control("stop", "count-aggregator")
+        for group in ("count-aggregator", "fanout-worker"):
+            skip(group)
+        control("start", "count-aggregator", "fanout-worker", "cdc-bridge")
+
+
+def skip(group: str) -> None:
+    """Move a group without members to the topic's end."""
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
+    ends = {
+        place: future.result().offset for place, future in admin.list_offsets(dict.fromkeys(places, latest)).items()
+    }
+
+    def moved() -> bool:
+        wanted = [TopicPartition(place.topic, place.partition, offset) for place, offset in ends.items()]
+        (future,) = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)]).values()
+        return future.exception() is None
+
+    eventually(moved, True, within=40, every=0.5)
+
+
+def fill(pair: Pair, count: int) -> None:
+    """Publish events of one new shard."""
+    codec = codec_for(TOPIC, os.environ["SCHEMA_REGISTRY_URL"])
+    producer = Producer(
+        {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "linger.ms": 50, "enable.idempotence": True}
+    )
+    shard = f"bench-{uuid.uuid4().hex}"
+    for number in range(count):
+        follower, followee = pair(number)
+        event = FollowChanged(
+            f"e{number}", Source(shard, number + 1), follower, followee, following=True, occurred_at=None
+        )
+        key = TOPIC.key(event)
+        while True:
+            try:
+                producer.produce(
+                    TOPIC.name, codec.encode(event), key, TOPIC.partition(key), headers=[*TOPIC.headers(event)]
+                )
+                break
+            except BufferError:
+                producer.poll(0.1)
+    producer.flush()
+
+
+def metric(port: int, name: str) -> float:
+    """Return what a worker measures; 0 while it does not answer."""
+    with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        for line in answer.read().decode().splitlines():
+            if line.startswith(f"{name} "):
+                return float(line.split()[1])
+    return 0.0
+
+
+def drained(
+    ports: list[int], count: int, within: float, look: Callable[[float], None] = lambda _: None
+) -> dict[str, float]:
+    """Wait until the workers have counted all; return rates between a tenth of it and the last look before its end."""
+
+    def total(name: str) -> float:
+        return sum(metric(port, f"count_aggregator_{name}_total") for port in ports)
+
+    began: tuple[float, float, float] | None = None
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        now, events, actions = time.monotonic(), total("events_applied"), total("actions_written")
+        look(events)
+        if began is None and events >= count / 10:
+            began = now, events, actions
+        if began is not None and events >= count * 0.9:
+            took = now - began[0]
+            return {"events": (events - began[1]) / took, "actions": (actions - began[2]) / took}
+        time.sleep(0.1)
+    raise TimeoutError(f"{total('events_applied'):.0f} of {count} events counted after {within} s")

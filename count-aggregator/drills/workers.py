@@ -1,0 +1,170 @@
+"""The stack's aggregator and a second one beside it: to break, and to watch through their metrics."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from contracts import TOPICS
+from eventually import eventually
+from processes import control, pid
+
+TOPIC = TOPICS["FollowChanged"]
+GROUP = "count-aggregator"
+HOUR_MS = 3_600_000
+
+
+class Second:
+    """Another aggregator of the same group; like the first it is started again whenever it ends."""
+
+    def __init__(self) -> None:
+        self.starts = 0
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._log = Path(os.environ["STACK_DIR"]) / "logs/count-aggregator-2.log"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._wanted = threading.Event()
+        self._over = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
+
+    def start(self) -> None:
+        """Have it run."""
+        self._wanted.set()
+
+    def stop(self) -> None:
+        """Have it leave the group and stay away."""
+        self._wanted.clear()
+        self.signal(signal.SIGTERM)
+        eventually(lambda: self._process is None or self._process.poll() is not None, True, within=40)
+
+    def end(self) -> None:
+        """Stop it for good."""
+        self._over.set()
+        self.stop()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is there."""
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(number)
+
+    def _keep(self) -> None:
+        command = [sys.executable, "-m", "count_aggregator"]
+        with self._log.open("ab") as log:
+            while not self._over.is_set():
+                if self._wanted.wait(0.2) and (self._process is None or self._process.poll() is not None):
+                    environment = {**os.environ, "PORT": str(self.port)}
+                    self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
+                    self.starts += 1
+                time.sleep(0.2)
+
+
+class Watch:
+    """What the aggregators counted, added up over all their lives as far as it was seen."""
+
+    def __init__(self, *ports: int) -> None:
+        self._ports = ports
+        self._seen: dict[tuple[str, str], float] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Watch no longer."""
+        self._over.set()
+        self._thread.join()
+
+    def total(self, name: str) -> int:
+        """Return the sum of a metric over every process that there was."""
+        return int(sum(value for (_, metric), value in self._seen.items() if metric == f"count_aggregator_{name}"))
+
+    @property
+    def lives(self) -> int:
+        """How many processes were seen."""
+        return len({process for process, _ in self._seen})
+
+    def _look(self) -> None:
+        while not self._over.wait(0.25):
+            for port in self._ports:
+                with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=1) as answer:
+                    lines = [line.split() for line in answer.read().decode().splitlines() if line[0] != "#"]
+                    values = {name: float(value) for name, value in lines if "{" not in name}
+                    life = f"{port} {values['process_start_time_seconds']}"
+                    self._seen |= {(life, name): value for name, value in values.items()}
+
+
+def every(do: Callable[[signal.Signals], None], seconds: float) -> None:
+    """Pause something for a while."""
+    do(signal.SIGSTOP)
+    time.sleep(seconds)
+    do(signal.SIGCONT)
+
+
+def of_stack(process: str) -> Callable[[signal.Signals], None]:
+    """Return how to send a process of the stack a signal."""
+
+    def send(number: signal.Signals) -> None:
+        if target := pid(process):
+            os.kill(target, number)
+
+    return send
+
+
+@contextmanager
+def nobody(second: Second) -> Iterator[None]:
+    """Have no aggregator at all for as long as the context lasts."""
+    second.stop()
+    control("stop", "count-aggregator")
+    try:
+        yield
+    finally:
+        control("start", "count-aggregator")
+        second.start()
+
+
+def redeliver_the_last_hour(second: Second) -> int:
+    """Set the group back by an hour; return how many messages that brings again."""
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
+
+    def offsets(which: Any) -> dict[int, int]:
+        answers = admin.list_offsets(dict.fromkeys(places, which), request_timeout=5)
+        return {place.partition: future.result().offset for place, future in answers.items()}
+
+    with nobody(second):
+        hour_ago = offsets(OffsetSpec.for_timestamp(int(time.time() * 1000) - HOUR_MS))
+        ends = offsets(OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        back = {number: hour_ago[number] if hour_ago[number] >= 0 else ends[number] for number in ends}
+        wanted = [TopicPartition(TOPIC.name, number, offset) for number, offset in back.items()]
+
+        def reset() -> bool:
+            """Fail while the group still has members: a killed one stays for its session's time."""
+            (future,) = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP, wanted)]).values()
+            try:
+                future.result()
+            except KafkaException:
+                return False
+            return True
+
+        eventually(reset, True, within=60, every=0.5)
+    return sum(ends[number] - back[number] for number in ends)
+
+
+def events() -> int:
+    """Return how many messages the topic has."""
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
+    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    return sum(future.result().offset for future in admin.list_offsets(dict.fromkeys(places, latest)).values())

@@ -1,0 +1,157 @@
+"""Rows and counts as DynamoDB has them: one account exactly, or everybody in passing."""
+
+import heapq
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+@dataclass(frozen=True)
+class Look:
+    """One account at one moment: its counts, the version of them, and the rows that they count."""
+
+    followers_count: int
+    following_count: int
+    version: int
+    followers: int
+    following: int
+
+    @property
+    def drift(self) -> tuple[int, int]:
+        """What the counts lack of the rows."""
+        return self.followers - self.followers_count, self.following - self.following_count
+
+
+class Throttle:
+    """Lets so many pages a second pass, evenly."""
+
+    def __init__(
+        self, rate: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._pause = 1 / rate
+        self._clock = clock
+        self._sleep = sleep
+        self._next = clock()
+
+    def wait(self) -> None:
+        """Return when the next page may be read."""
+        now = self._clock()
+        self._sleep(max(0.0, self._next - now))
+        self._next = max(self._next, now) + self._pause
+
+
+def patient_client() -> "DynamoDBClient":
+    """Build a client for jobs: boto3's own retries, with back-off."""
+    retries: Any = {"mode": "standard", "total_max_attempts": 10}
+    return boto3.client("dynamodb", config=Config(connect_timeout=2, read_timeout=10, retries=retries))
+
+
+class Accounts:
+    """The tables users and followers."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, before_page: Callable[[], object]) -> None:
+        """Take whom to ask before each page that is read, to limit the rate and to show the progress."""
+        self._dynamodb = dynamodb
+        self._users = f"{table_prefix}users"
+        self._followers = f"{table_prefix}followers"
+        self._before_page = before_page
+
+    def look(self, user_id: str) -> Look:
+        """Look at an account: counts first, then rows; the index by_follower may lag a little behind its table."""
+        self._before_page()
+        key: Any = {"user_id": {"S": user_id}}
+        item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
+        return Look(
+            followers_count=_number(item, "followers_count"),
+            following_count=_number(item, "following_count"),
+            version=_number(item, "counts_version"),
+            followers=self._rows("followee_id", user_id, ConsistentRead=True),
+            following=self._rows("follower_id", user_id, IndexName="by_follower"),
+        )
+
+    def repair(self, user_id: str, look: Look) -> bool:
+        """Add what the counts lack, if they are still those of the look."""
+        followers, following = look.drift
+        values = {":followers": {"N": str(followers)}, ":following": {"N": str(following)}, ":one": {"N": "1"}}
+        if look.version:
+            values[":seen"] = {"N": str(look.version)}
+        try:
+            self._dynamodb.update_item(
+                TableName=self._users,
+                Key={"user_id": {"S": user_id}},
+                UpdateExpression="ADD followers_count :followers, following_count :following, counts_version :one",
+                ConditionExpression="counts_version = :seen"
+                if look.version
+                else "attribute_not_exists(counts_version)",
+                ExpressionAttributeValues=values,
+            )
+        except (
+            self._dynamodb.exceptions.ConditionalCheckFailedException,
+            self._dynamodb.exceptions.TransactionConflictException,
+        ):
+            return False
+        return True
+
+    def most_followed(self, count: int) -> list[str]:
+        """Return the accounts with the most followers, by their counts: one scan of users, `count` ids in memory."""
+        everyone = ((_number(item, "followers_count"), item["user_id"]["S"]) for item in self._scan_users())
+        return [user for _, user in heapq.nlargest(count, everyone)]
+
+    def suspects(self) -> tuple[int, list[str]]:
+        """Return how many accounts there are, and those whose rows and counts differ at a glance.
+
+        One scan of followers and one of users, both sums in memory. What changes meanwhile looks suspicious; what has
+        rows and no item in users is.
+        """
+        followers: Counter[str] = Counter()
+        following: Counter[str] = Counter()
+        for item in self._scan(TableName=self._followers, ProjectionExpression="followee_id, follower_id"):
+            followers[item["followee_id"]["S"]] += 1
+            following[item["follower_id"]["S"]] += 1
+        seen = 0
+        different = []
+        for item in self._scan_users():
+            seen += 1
+            user = item["user_id"]["S"]
+            rows = followers.pop(user, 0), following.pop(user, 0)
+            if rows != (_number(item, "followers_count"), _number(item, "following_count")):
+                different.append(user)
+        without = followers.keys() | following.keys()
+        return seen + len(without), different + sorted(without)
+
+    def _scan_users(self) -> Iterator[Any]:
+        return self._scan(TableName=self._users, ProjectionExpression="user_id, followers_count, following_count")
+
+    def _scan(self, **request: Any) -> Iterator[Any]:
+        for page in self._pages("scan", **request):
+            yield from page["Items"]
+
+    def _rows(self, key: str, user_id: str, **where: Any) -> int:
+        pages = self._pages(
+            "query",
+            TableName=self._followers,
+            Select="COUNT",
+            KeyConditionExpression=f"{key} = :me",
+            ExpressionAttributeValues={":me": {"S": user_id}},
+            **where,
+        )
+        return sum(page["Count"] for page in pages)
+
+    def _pages(self, operation: Any, **request: Any) -> Iterator[Any]:
+        self._before_page()
+        for page in self._dynamodb.get_paginator(operation).paginate(**request):
+            yield page
+            if "LastEvaluatedKey" in page:
+                self._before_page()
+
+
+def _number(item: Any, name: str) -> int:
+    return int(item.get(name, {"N": "0"})["N"])

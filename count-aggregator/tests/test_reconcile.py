@@ -1,0 +1,213 @@
+"""What differs for good is repaired, what is on its way never, in whatever order the world goes on meanwhile."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from count_aggregator.leases import LeasesAwayError
+from count_aggregator.reconcile import ROUNDS, SKEW_MS, NeverStillError, Reconciliation
+from count_aggregator.store import Look
+from count_aggregator.stream import KafkaAwayError
+
+USER = "alice"
+
+
+class World:
+    """One account, whose rows change, are published and are counted whenever the choice says so."""
+
+    partitions = range(1)
+
+    def __init__(self, drift=0, choose=lambda: "nothing"):
+        self.rows = 100
+        self.count = 100 + drift
+        self.version = 1
+        self.unpublished = []  # when each change was committed, and what it was
+        self.topic = []
+        self.counted = 0
+        self.ms = 1_000_000.0
+        self.down = set()
+        self.repairs = []
+        self.looked_at = []
+        self._choose = choose
+
+    def commit(self, change):
+        self.rows += change
+        self.unpublished.append((self.ms, change))
+
+    def live(self, action=None):
+        """Let one thing happen."""
+        self.ms += 100
+        action = action or self._choose()
+        if action in ("follow", "unfollow"):
+            self.commit(1 if action == "follow" else -1)
+        elif action == "publish" and self.unpublished and "bridge" not in self.down:
+            self.topic.append(self.unpublished.pop(0)[1])
+        elif action == "count" and self.counted < len(self.topic):
+            self.count += self.topic[self.counted]
+            self.version += 1
+            self.counted += 1
+
+    def on_its_way(self):
+        return sum(self.topic[self.counted :]) + sum(change for _, change in self.unpublished)
+
+    # Accounts
+    def look(self, _):
+        self.looked_at.append(self.ms)
+        count, version = self.count, self.version
+        self.live()
+        return Look(count, 0, version, self.rows, 0)
+
+    def repair(self, _, look):
+        self.live()
+        if self.version != look.version:
+            return False
+        self.count += look.drift[0]
+        self.version += 1
+        self.repairs.append(look.drift[0])
+        return True
+
+    # Bridge
+    def published_until(self):
+        self.live()
+        if self.unpublished:
+            return self.unpublished[0][0] - 1
+        return self.looked_at[-1] - 1 if "bridge" in self.down else self.ms
+
+    # Stream
+    def ends(self, _):
+        self.live()
+        return {0: len(self.topic)}
+
+    def committed(self):
+        self.live()
+        return {0: self.counted}
+
+    def reconciliation(self, patience_s=60.0):
+        def sleep(seconds):
+            self.ms += seconds * 1000
+            self.live()
+
+        return Reconciliation(self, self, self, patience_s, now=lambda: self.ms / 1000, sleep=sleep)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.integers(-3, 3), st.lists(st.sampled_from(["follow", "unfollow", "publish", "count"]), max_size=60), st.data()
+)
+def test_whatever_happens_meanwhile_only_drift_is_repaired(drift, past, data):
+    """Between any two steps of the job somebody may follow, be published or be counted; each repair is exact."""
+    left = iter(range(data.draw(st.integers(0, 200))))
+
+    def choose():
+        choices = ["follow", "unfollow", "publish", "count"] if next(left, None) is not None else ["publish", "count"]
+        return data.draw(st.sampled_from(choices))
+
+    world = World(drift, choose)
+    for action in past:
+        world.live(action)
+    try:
+        summary = world.reconciliation().run([USER])
+    except NeverStillError:
+        assert world.repairs == []
+        return
+    assert sum(world.repairs) in (0, -drift)
+    assert world.count + world.on_its_way() - world.rows == drift + sum(world.repairs)
+    assert bool(world.repairs) == bool(summary.repaired)
+
+
+def test_a_healthy_account_is_looked_at_once():
+    """Nothing is waited for where nothing differs."""
+    world = World()
+    summary = world.reconciliation().run([USER])
+    assert (summary.checked, summary.drifted, summary.repaired, summary.busy) == (1, [], [], [])
+    assert len(world.looked_at) == 1
+
+
+@pytest.mark.parametrize("drift", [-7, 9])
+def test_drift_is_repaired_by_its_difference(drift):
+    """In either direction, and reported."""
+    world = World(drift)
+    summary = world.reconciliation().run([USER])
+    assert (summary.drifted, summary.repaired, world.repairs) == ([USER], [USER], [-drift])
+
+
+def test_a_bridge_that_is_down_is_waited_for():
+    """A row whose event is not even published is no drift: a minute later the bridge is back; nothing is repaired."""
+    world = World()
+    world.down.add("bridge")
+    world.commit(+1)
+
+    def choose():
+        if world.ms > 1_000_000 + 60_000:
+            world.down.clear()
+            return "publish" if world.unpublished else "count"
+        return "nothing"
+
+    world._choose = choose  # noqa: SLF001
+    summary = world.reconciliation(patience_s=120).run([USER])
+    assert world.ms > 1_000_000 + 60_000
+    assert (summary.drifted, world.repairs, world.count) == ([], [], 101)
+
+
+def test_what_never_stands_still_is_left_alone_and_named():
+    """After some rounds it is for the next run."""
+    world = World(5)
+
+    def choose():
+        world.version += 1
+        return "nothing"
+
+    world._choose = choose  # noqa: SLF001
+    summary = world.reconciliation().run([USER])
+    assert (summary.busy, world.repairs) == ([USER], [])
+    assert len(world.looked_at) == 2 * ROUNDS
+
+
+def test_patience_ends_with_a_reason():
+    """Whoever is away is named."""
+    world = World(5)
+
+    def away():
+        raise LeasesAwayError("no route")
+
+    world.published_until = away
+    with pytest.raises(NeverStillError, match=r"the bridge to publish.*no route"):
+        world.reconciliation(patience_s=3).run([USER])
+    world = World(5)
+
+    def gone():
+        raise KafkaAwayError("no broker")
+
+    world.committed = gone
+    with pytest.raises(NeverStillError, match=r"the aggregator to count.*no broker"):
+        world.reconciliation(patience_s=3).run([USER])
+    assert world.repairs == []
+
+
+def test_the_bridges_clock_may_be_ahead():
+    """Published until a moment that is only just after the look proves nothing."""
+    world = World(5)
+    asked = []
+
+    def published_until():
+        asked.append(world.ms)
+        return world.looked_at[0] + SKEW_MS + 100 * len(asked) - 150
+
+    world.published_until = published_until
+    world.reconciliation().run([USER])
+    assert len(asked) > 1
+
+
+def test_the_top_accounts_tolerate_what_nobody_notices():
+    """Drift of 0.1 % is left; more is repaired."""
+    for drift, repairs in ((1, []), (2, [-2])):
+        world = World(drift)
+        world.rows, world.count = 1000, 1000 + drift
+        world.reconciliation().run([USER], tolerance=0.001)
+        assert world.repairs == repairs
+
+
+def test_a_negative_count_is_an_alarm():
+    """It is repaired like any other, and named."""
+    world = World(-101)
+    assert world.reconciliation().run([USER]).negative == [USER]

@@ -1,0 +1,178 @@
+"""Rows and counts in DynamoDB, on tables of the test's own, and the job on the whole stack."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from itertools import count
+from pathlib import Path
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from count_aggregator.bar import Bar
+from count_aggregator.leases import Bridge, streams_client
+from count_aggregator.store import Accounts, Look, Throttle, patient_client
+
+TABLES = [sys.executable, str(Path(__file__).parents[2] / "deploy/tables.py")]
+
+
+def test_pages_pass_evenly():
+    """So many a second, and no burst after a pause."""
+    now, slept = [0.0], []
+    throttle = Throttle(10, lambda: now[0], slept.append)
+    throttle.wait()
+    throttle.wait()
+    now[0] = 5.0
+    throttle.wait()
+    throttle.wait()
+    assert slept == pytest.approx([0, 0.1, 0, 0.1])
+
+
+def test_the_bar_shows_how_far_it_is():
+    """Part, whole, what, and pages."""
+
+    class Terminal:
+        def isatty(self):
+            return False
+
+    bar = Bar(Terminal())
+    bar.tell("looking", 5, 10)
+    bar.page()
+    assert bar.line() == "[###############               ] 5/10 looking, 1 pages read"
+
+
+@pytest.mark.stack
+class TestAccounts:
+    """One account exactly, or everybody in passing."""
+
+    @pytest.fixture
+    def prefix(self):
+        prefix = f"test-{uuid4().hex[:8]}-"
+        subprocess.run(TABLES, env={**os.environ, "TABLE_PREFIX": prefix}, check=True, capture_output=True)  # noqa: S603 - ours
+        yield prefix
+        for name in ("users", "followers", "tweets", "leases", "ledgers"):
+            boto3.client("dynamodb").delete_table(TableName=prefix + name)
+
+    @pytest.fixture
+    def pages(self):
+        return count()
+
+    @pytest.fixture
+    def accounts(self, prefix, pages):
+        return Accounts(patient_client(), prefix, lambda: next(pages))
+
+    @pytest.fixture
+    def put(self, prefix):
+        def write(table, **item):
+            typed = {
+                name: {"N": str(value)} if isinstance(value, int) else {"S": value} for name, value in item.items()
+            }
+            boto3.client("dynamodb").put_item(TableName=prefix + table, Item=typed)
+
+        return write
+
+    def test_a_look_has_counts_rows_and_version(self, accounts, put):
+        """Of both directions."""
+        put("users", user_id="alice", followers_count=5, following_count=1, counts_version=7)
+        for fan in ("bob", "carol"):
+            put("followers", followee_id="alice", follower_id=fan, followed_at=1)
+        put("followers", followee_id="bob", follower_id="alice", followed_at=1)
+        assert accounts.look("alice") == Look(5, 1, 7, 2, 1)
+        assert accounts.look("alice").drift == (-3, 0)
+        assert accounts.look("nobody") == Look(0, 0, 0, 0, 0)
+
+    def test_a_repair_is_for_the_version_that_was_seen(self, accounts, put):
+        """Of two repairs one is made; one of a version that is gone never."""
+        put("users", user_id="alice", followers_count=5)
+        put("followers", followee_id="alice", follower_id="bob", followed_at=1)
+        look = accounts.look("alice")
+        assert accounts.repair("alice", look)
+        assert not accounts.repair("alice", look)
+        assert accounts.look("alice") == Look(1, 0, 1, 1, 0)
+
+    def test_a_glance_finds_who_differs_and_who_has_rows_alone(self, accounts, put):
+        """Somebody whose events all vanished has no item in users, and is found by their rows."""
+        put("users", user_id="right", followers_count=1)
+        put("users", user_id="wrong", followers_count=4)
+        put("users", user_id="idle", created_at=1)
+        put("followers", followee_id="right", follower_id="ghost", followed_at=1)
+        assert accounts.suspects() == (4, ["wrong", "ghost"])
+
+    def test_the_most_followed_are_found(self, accounts, put):
+        """By their counts."""
+        for number in range(20):
+            put("users", user_id=f"u-{number}", followers_count=number)
+        assert accounts.most_followed(3) == ["u-19", "u-18", "u-17"]
+
+    def test_every_page_is_asked_for(self, accounts, put, pages):
+        """The rate limit counts what DynamoDB answers: a table of more than a megabyte is more than one page."""
+        for number in range(5):
+            put("users", user_id=f"u-{number}", display_name="x" * 390_000)
+        accounts.most_followed(1)
+        assert next(pages) >= 2
+
+    def test_the_bridge_is_as_far_as_its_shard_that_is_furthest_behind(self, prefix, put):
+        """A shard without a row is not begun, and one that is ended keeps nobody waiting."""
+        bridge = Bridge(patient_client(), streams_client(), prefix)
+        stream_arn = boto3.client("dynamodb").describe_table(TableName=f"{prefix}followers")["Table"]["LatestStreamArn"]
+        (shard,) = streams_client().describe_stream(StreamArn=stream_arn)["StreamDescription"]["Shards"]
+        assert bridge.published_until() == 0
+        put("leases", stream_arn=stream_arn, shard_id="an older one", state="ended", tip_at=1)
+        put("leases", stream_arn=stream_arn, shard_id=shard["ShardId"], state="reading", tip_at=4711)
+        assert bridge.published_until() == 4711
+
+
+@pytest.mark.stack
+def test_corrupted_counts_are_repaired_while_follows_keep_coming(somebody):
+    """The job on the real bridge, topic and aggregator: drift goes, and what comes meanwhile is counted once."""
+    dynamodb, prefix = boto3.client("dynamodb"), os.environ.get("TABLE_PREFIX", "")
+    star, wrong, right = somebody(), somebody(), somebody()
+    over = threading.Event()
+    follows = count()
+
+    def go_on():
+        """Everybody is followed for a while, one of them all the time."""
+        for number in follows:
+            whom = [star] if number > 60 else [star, wrong, right]
+            for followee in whom:
+                key = {"followee_id": {"S": followee}, "follower_id": {"S": somebody()}}
+                dynamodb.put_item(TableName=f"{prefix}followers", Item={**key, "followed_at": {"N": "1"}})
+            if number == 30:
+                corrupt(wrong, 1000)
+            if over.wait(0.05):
+                return
+
+    def corrupt(user, by):
+        dynamodb.update_item(
+            TableName=f"{prefix}users",
+            Key={"user_id": {"S": user}},
+            UpdateExpression="ADD followers_count :by, following_count :by",
+            ExpressionAttributeValues={":by": {"N": str(by)}},
+        )
+
+    def look(user):
+        return Accounts(patient_client(), prefix, lambda: None).look(user)
+
+    def reconcile(*users):
+        command = [sys.executable, "-m", "count_aggregator", "reconcile", "--user", *users]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)  # noqa: S603 - ours
+        return run.returncode, json.loads(run.stdout)
+
+    writer = threading.Thread(target=go_on)
+    writer.start()
+    try:
+        time_limit = time.monotonic() + 30
+        while look(wrong).followers < 40 and time.monotonic() < time_limit:
+            over.wait(0.1)
+        code, summary = reconcile(wrong, right)
+    finally:
+        over.set()
+        writer.join()
+    assert (code, summary["drifted"], summary["repaired"], summary["users"]) == (0, 1, 1, [wrong])
+    code, summary = reconcile(star, wrong, right)
+    assert (code, summary["checked"], summary["drifted"]) == (0, 3, 0)
+    assert [look(user).drift for user in (star, wrong, right)] == [(0, 0)] * 3
