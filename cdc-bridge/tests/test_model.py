@@ -294,6 +294,7 @@ TestModel = Model.TestCase
 TestModel.settings = settings(
     max_examples=150,
     stateful_step_count=40,
+    derandomize=True,  # CI judges a change by the same histories each time; take this out to look for new holes
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
