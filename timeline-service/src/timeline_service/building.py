@@ -6,6 +6,7 @@ nothing is kept; one that changed before is in the table, or among the notes whe
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 
 from timeline_service.places import Places
@@ -34,9 +35,8 @@ class Building:
                 if token is None and (warm := self._cache.home.load([user_id])):
                     return warm[user_id]
                 following = self._archive.followees(user_id, self._cache.noted(user_id)) | {user_id}
-                run = self.gathered(
-                    following, TOP, CAP, lambda mark=token: mark and self._cache.home.renew(user_id, mark)
-                )
+                renew = partial(self._cache.home.renew, user_id, token) if token else bool
+                run = self.gathered(following, TOP, CAP, renew)
                 timeline = self._complete(run, following)
                 if token is None or self._cache.home.commit(user_id, token, timeline):
                     break

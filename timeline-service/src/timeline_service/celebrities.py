@@ -56,7 +56,7 @@ class Celebrities:
                     self.refresh()
                 except StoreAwayError as error:
                     _log.warning("the celebrities were not read", extra={"reason": str(error)})
-                except Exception:
+                except Exception:  # noqa: BLE001 - whatever it is, the next time may be better
                     _log.exception("the celebrities were not read")
                 threading.Event().wait(EVERY)
 
@@ -82,7 +82,7 @@ class Sayings:
         wave: int,
         clock: Callable[[], float],
     ) -> None:
-        """Take who they are, the cache, what builds what is cold, how many the cache is asked for at once, and the time."""
+        """Take who they are, the cache, what builds the cold, how many the cache is asked for at once, the time."""
         self._known = known
         self._cached = cached
         self._building = building

@@ -1,7 +1,7 @@
 """A page of a home timeline: from the cache as far down as it is complete, below that from the database."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from timeline_service.building import Building
@@ -46,7 +46,8 @@ class Reading:
 
     def home(self, user_id: str, limit: int, cursor: str = TOP, seen: Seen = NOTHING) -> Page:
         """Return the tweets below the cursor that were not seen; a page is short only at the very end."""
-        now, newest, tweets = self._clock(), None, []
+        now, newest = self._clock(), None
+        tweets: list[Tweet] = []
         try:
             for stretch in self._stretches(user_id, cursor, AMPLE * (limit + 1)):
                 newest = newest or write_mark(stretch.run, now)
@@ -80,7 +81,7 @@ class Reading:
             yield Stretch(run, following, self._archive.tweets, "database")
             below = run.floor
 
-    def _bodies(self, tweet_ids: Sequence[str]) -> Mapping[str, Tweet]:
+    def _bodies(self, tweet_ids: list[str]) -> Mapping[str, Tweet]:
         """Return the tweets that exist, and remember those that the cache did not know."""
         try:
             known = self._cache.bodies(tweet_ids)

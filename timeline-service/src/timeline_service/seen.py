@@ -14,7 +14,7 @@ from timeline_service.timeline import BEGINNING, BadCursorError, Run, opaque, pl
 SETTLING = 10.0  # seconds after which a tweet has arrived, or is so late that something is broken
 MOST = 50  # ids that a mark names: it has to fit in a URL
 EPOCH = 1_288_834_974_657  # ms: where the ids' clock begins
-_MARK = re.compile(r"(0|[0-9]{19})(\.[0-9]{19}){0,%d}" % MOST)
+_MARK = re.compile(rf"(0|[0-9]{{19}})(\.[0-9]{{19}}){{0,{MOST}}}")
 
 
 @dataclass(frozen=True)

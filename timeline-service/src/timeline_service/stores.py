@@ -1,4 +1,4 @@
-"""What reading needs of its stores: a cache that may forget anything at any time, and the database, which has it all."""
+"""What reading needs of its stores: a cache that may forget anything at any time, a database that has it all."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -53,7 +53,7 @@ class Archive(Protocol):
         """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
 
     def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
-        """Return for each author up to so many of their undeleted tweets below an id of theirs, by an index that may lag."""
+        """Return for each author so many undeleted tweets below an id of theirs, by an index that may lag."""
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
         """Return those of the tweets that are not deleted, strongly consistent."""
