@@ -21,6 +21,16 @@ def following(user_id: str) -> str:
     return f"following:{{{user_id}}}"
 
 
+def author_timeline(author_id: str) -> str:
+    """Name the list of a celebrity's own tweets: a timeline like any other, of somebody who follows only themselves."""
+    return f"author_timeline:{{{author_id}}}"
+
+
+def author_following(author_id: str) -> str:
+    """Name the set that goes with it, as `following` goes with a home timeline."""
+    return f"author_following:{{{author_id}}}"
+
+
 def noted(user_id: str) -> str:
     """Name the set of followees whose edge changed lately: a rebuild looks at those edges themselves."""
     return f"noted:{{{user_id}}}"
