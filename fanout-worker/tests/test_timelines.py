@@ -21,8 +21,19 @@ def snowflake(n):
     return str(FIRST + n)
 
 
-class TimelinesPromises:
-    """Subclassed by one class for each kind of Redis; under ids of this test's own."""
+@pytest.fixture(scope="module")
+def cluster():
+    with redis_cluster() as cluster:
+        yield cluster
+
+
+@pytest.mark.stack
+class TestOnRedis:
+    """On the stack's Redis, and on three masters; under ids of this test's own."""
+
+    @pytest.fixture(params=["single", "cluster"])
+    def url(self, request):
+        return os.environ["REDIS_URL"] if request.param == "single" else request.getfixturevalue("cluster").url
 
     @pytest.fixture
     def nodes(self, url):
@@ -152,25 +163,6 @@ class TimelinesPromises:
         assert timelines.note(user, "carol")
         assert redis.smembers(layout.noted(user)) == {"bob", "carol"}
         assert 0 < redis.ttl(layout.noted(user)) <= layout.NOTE_SECONDS
-
-
-@pytest.mark.stack
-class TestOnRedis(TimelinesPromises):
-    """On the stack's Redis."""
-
-    @pytest.fixture
-    def url(self):
-        return os.environ["REDIS_URL"]
-
-
-@pytest.mark.stack
-class TestOnCluster(TimelinesPromises):
-    """On three masters."""
-
-    @pytest.fixture(scope="class")
-    def url(self):
-        with redis_cluster() as cluster:
-            yield cluster.url
 
 
 def test_a_redis_that_is_away_is_named():

@@ -119,6 +119,5 @@ def connect(url: str) -> Nodes:
     return Nodes(url, connect_timeout=0.5, timeout=1)
 
 
-def _timeline(last: str, ids: list[str], following: Iterable[str], history: str) -> Timeline:
-    floor = ids[-1] if ids[-1] != last else last
-    return Timeline(ids[:-1] if ids[-1] == BEGINNING else ids, floor, frozenset(following) - {history})
+def _timeline(ids: list[str], following: Iterable[str], history: str) -> Timeline:
+    return Timeline(ids[:-1] if ids[-1] == BEGINNING else ids, ids[-1], frozenset(following) - {history})

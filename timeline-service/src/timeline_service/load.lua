@@ -1,6 +1,6 @@
 -- Read timelines. ARGV: how many of the newest ids, or 0 for all; seconds that a timeline lives; seconds that a provisional
 -- one lives; then of each its timeline and following.
--- Of each: nothing if it is cold; else its last element, ids, following, and what of the following is the history.
+-- Of each: nothing if it is cold; else its ids, its following, and what of the following is the history.
 local count, lives, provisional = tonumber(ARGV[1]) - 1, tonumber(ARGV[2]), tonumber(ARGV[3])
 local now, found = history(), {}
 for i = 4, #ARGV, 2 do
@@ -12,7 +12,7 @@ for i = 4, #ARGV, 2 do
       redis.call('EXPIRE', timeline, lives)
       redis.call('EXPIRE', following, lives)
     end
-    one = { last, redis.call('LRANGE', timeline, 0, count), redis.call('SMEMBERS', following), now }
+    one = { redis.call('LRANGE', timeline, 0, count), redis.call('SMEMBERS', following), now }
   end
   found[#found + 1] = one
 end
