@@ -101,6 +101,7 @@ class MemoryCache:
         self.known = {}
         self.notes = {}
         self.away = False
+        self.history = 1
 
     def check(self):
         if self.away:
@@ -116,13 +117,26 @@ class MemoryCache:
 
     def bodies(self, tweet_ids):
         self.check()
-        return {tweet_id: self.known[tweet_id] for tweet_id in tweet_ids if tweet_id in self.known}
+        missing = [tweet_id for tweet_id in tweet_ids if tweet_id not in self.known]
+        return {i: self.known[i] for i in tweet_ids if i in self.known}, dict.fromkeys(missing, self.history)
 
-    def fill(self, tweets, gone):
+    def fill(self, rights, tweets):
         self.check()
-        for tweet in tweets:
-            self.known.setdefault(tweet.tweet_id, tweet)
-        self.known |= dict.fromkeys(gone)
+        for tweet_id, right in rights.items():
+            if tweet_id not in tweets:
+                self.known[tweet_id] = None
+            elif right == self.history:
+                self.known.setdefault(tweet_id, tweets[tweet_id])
+
+    def fail_over(self):
+        """Go on as a replica that had nothing: all is cold, and whatever is written is of another history."""
+        self.history += 1
+        for timelines in (self.home, self.authors):
+            timelines.warm.clear()
+            timelines.marks.clear()
+        self.recents.clear()
+        self.notes.clear()
+        self.known.clear()
 
 
 class MemoryArchive(Interrupted):

@@ -87,10 +87,10 @@ class Reading:
     def _bodies(self, tweet_ids: list[str]) -> Mapping[str, Tweet]:
         """Return the tweets that exist, and remember those that the cache did not know."""
         try:
-            known = self._cache.bodies(tweet_ids)
-            if missing := [tweet_id for tweet_id in tweet_ids if tweet_id not in known]:
-                found = self._archive.tweets(missing)
-                self._cache.fill(found.values(), [tweet_id for tweet_id in missing if tweet_id not in found])
+            known, rights = self._cache.bodies(tweet_ids)
+            if rights:
+                found = self._archive.tweets([*rights])
+                self._cache.fill(rights, found)
                 known |= found
         except CacheAwayError as error:
             _log.warning("reading bodies from the database", extra={"reason": str(error)})

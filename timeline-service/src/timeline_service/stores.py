@@ -1,6 +1,6 @@
 """What reading needs of its stores: a cache that may forget anything at any time, a database that has it all."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from timeline_service.timeline import Run, Timeline, Tweet
@@ -39,11 +39,11 @@ class Cache(Protocol):
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the latest ids of these authors, in no order: an index may not have them yet."""
 
-    def bodies(self, tweet_ids: list[str]) -> dict[str, Tweet | None]:
-        """Return what is known of these tweets; None stands for a deleted one."""
+    def bodies(self, tweet_ids: Sequence[str]) -> tuple[dict[str, Tweet | None], dict[str, str]]:
+        """Return what is known of these tweets, None for a deleted one; and of the others a right to fill each."""
 
-    def fill(self, tweets: Iterable[Tweet], gone: Iterable[str]) -> None:
-        """Remember bodies that the database gave, and which tweets it has no longer."""
+    def fill(self, rights: Mapping[str, str], tweets: Mapping[str, Tweet]) -> None:
+        """Remember what the table said after the rights were given: these tweets, and that the others are gone."""
 
 
 class Archive(Protocol):
