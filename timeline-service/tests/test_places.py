@@ -4,6 +4,8 @@ import threading
 
 import pytest
 
+from eventually import eventually
+
 from timeline_service.places import BusyError, Places
 
 
@@ -30,8 +32,7 @@ def test_who_waits_comes_in_when_a_place_is_free_and_beyond_those_nobody_waits()
     with places.one():
         waiting = threading.Thread(target=wait)
         waiting.start()
-        while places.waiting() == 0:
-            pass
+        eventually(lambda: places.waiting, 1)
         with pytest.raises(BusyError), places.one():
             pass
         assert not came_in.is_set()

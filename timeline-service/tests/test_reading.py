@@ -77,7 +77,7 @@ def test_every_history_reads_as_the_truth(history, limit):
     st.data(),
 )
 def test_polling_shows_each_tweet_once(history, limit, data):
-    """Whoever asks since the last mark, again and again, gets all that is new, whatever comes late, and nothing twice."""
+    """Whoever asks again and again since the last mark gets all that is new, however late, and nothing twice."""
     world = World(cap=60, least=60)
     world.archive.follows = {("alice", "bob")}
     mark, got = world.mark("alice"), []

@@ -1,5 +1,7 @@
 """The tables, their indexes, the topics and a fan-out between them, which may be late, out of order and repeated."""
 
+from itertools import pairwise
+
 from timeline_service.building import Building
 from timeline_service.celebrities import HELD, Sayings
 from timeline_service.places import Places
@@ -133,6 +135,7 @@ class World:
             timelines.marks.clear()
         self.cache.recents.clear()
         self.cache.known.clear()
+        self.cache.history += "1"
 
     def during(self, place, step, *arguments):
         """Let something happen in the middle of the next read or rebuild that comes by there."""
@@ -148,7 +151,7 @@ class World:
         cursor, last = self._sessions.pop(user, (TOP, TOP))
         page = self.reading.home(user, limit, cursor)
         ids = [last, *(tweet.tweet_id for tweet in page.tweets)]
-        assert all(above > below for above, below in zip(ids, ids[1:], strict=False))
+        assert all(above > below for above, below in pairwise(ids))
         if page.next_cursor:
             assert len(page.tweets) == limit
             self._sessions[user] = read_cursor(page.next_cursor), ids[-1]
