@@ -35,7 +35,8 @@ def test_a_timeline_links_to_its_next_page(http, said):
     assert "Link" not in second.headers
 
 
-def test_what_is_new_can_be_counted_and_read(http, cache, archive, said):
+@pytest.mark.usefixtures("said")
+def test_what_is_new_can_be_counted_and_read(http, cache, archive):
     """Every first page says what to ask with; pages of what is new lead to one another, and end."""
     since = http.get("/v1/timeline", headers=bearer("alice")).json["newest"]
     asked = f"/v1/timeline/count?since={since}"
@@ -54,7 +55,8 @@ def test_what_is_new_can_be_counted_and_read(http, cache, archive, said):
     assert http.get(asked, headers=bearer("alice")).json == {"count": 0, "more": False}
 
 
-def test_more_than_a_hundred_are_not_counted(http, archive, said):
+@pytest.mark.usefixtures("said")
+def test_more_than_a_hundred_are_not_counted(http, archive):
     """A client shows 100+."""
     since = http.get("/v1/timeline", headers=bearer("carol")).json["newest"]
     archive.said |= {one.tweet_id: one for one in (tweet(n, "alice") for n in range(10, 111))}

@@ -5,7 +5,6 @@ import threading
 import pytest
 
 from eventually import eventually
-
 from timeline_service.places import BusyError, Places
 
 

@@ -135,7 +135,7 @@ class World:
             timelines.marks.clear()
         self.cache.recents.clear()
         self.cache.known.clear()
-        self.cache.history += "1"
+        self.cache.history += 1
 
     def during(self, place, step, *arguments):
         """Let something happen in the middle of the next read or rebuild that comes by there."""
