@@ -270,6 +270,8 @@ def test_far_down_all_that_the_cache_holds_of_a_celebrity_is_read():
     for _ in range(20):
         world.say("bob")
     world.dust_settles()
+    world.paged("alice", 20)
+    world.wait()
     assert world.paged("alice", 1) == world.archive.truth("alice")
     assert "database" not in world.sources
 
