@@ -206,3 +206,18 @@ def test_a_restart_is_cold_whatever_is_on_the_disk(somebody, options):
         cache.home.commit(user, cache.home.begin(user), built(user, 2))
         assert cache.home.load([user]) == {user: built(user, 2)}
         nodes.close()
+
+
+def test_what_is_evicted_is_evicted_whole(somebody):
+    """Short of memory, Redis takes whole keys: of each timeline all is there, or it is cold."""
+    users = [somebody() for _ in range(1_500)]
+    with redis_node("--maxmemory", "4mb") as node:
+        nodes = connect(node.url)
+        timelines = RedisCache(nodes).home
+        whole = {user: built(user, *range(200, 0, -1), others=["bob"]) for user in users}
+        for user in users:
+            timelines.commit(user, timelines.begin(user), whole[user])
+        found = timelines.load(users)
+        assert 0 < len(found) < len(users)
+        assert found == {user: whole[user] for user in found}
+        nodes.close()
