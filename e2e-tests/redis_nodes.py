@@ -23,6 +23,8 @@ REPOSITORY = Path(__file__).parents[1]
 SLOTS = 16_384
 NODE_TIMEOUT_MS = 600  # a test waits for it; in earnest it is far longer
 
+SOON = ("--repl-diskless-sync-delay", "0")
+
 
 class Node:
     """One Redis, at the same address whenever it runs."""
@@ -31,7 +33,7 @@ class Node:
         self.port = _free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.redis: Any = Redis(port=self.port, decode_responses=True, socket_timeout=5)
-        self._options = ("--port", str(self.port), "--dir", str(directory), *options)
+        self._options = (*SOON, "--port", str(self.port), "--dir", str(directory), *options)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -150,7 +152,7 @@ def redis_cluster(masters: int = 3, *, replicated: bool = False) -> Iterator[Clu
         for _ in range(masters * (1 + replicated)):
             timeout, bus = str(NODE_TIMEOUT_MS), str(_free_port())
             options = ["--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", timeout]
-            nodes.append(_started(stack, *options, "--repl-diskless-sync-delay", "0"))
+            nodes.append(_started(stack, *options))
         yield Cluster(nodes[:masters], nodes[masters:])
 
 

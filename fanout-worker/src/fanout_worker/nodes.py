@@ -17,7 +17,8 @@ from typing import Any
 
 from redis import Redis, RedisCluster, RedisError
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, ReadOnlyError, RedisClusterException
+from redis.crc import key_slot
+from redis.exceptions import NoScriptError, ReadOnlyError, RedisClusterException, SlotNotCoveredError
 from redis.retry import Retry
 
 CALLS = 16  # at once, over all threads
@@ -62,9 +63,11 @@ class Nodes:
         if isinstance(client, Redis):
             return [(items, _run(client, script, (), [*args, *chain.from_iterable(items)]))]
         parts: dict[Redis, list[Item]] = defaultdict(list)
+        owners = client.nodes_manager.slots_cache
         for item in items:
-            node = client.nodes_manager.get_node_from_slot(client.keyslot(item[0]))
-            parts[node.redis_connection].append(item)
+            if not (nodes := owners.get(key_slot(item[0].encode()))):
+                raise SlotNotCoveredError(f"no node has the slot of {item[0]}")
+            parts[nodes[0].redis_connection].append(item)
         return [*chain.from_iterable(self._threads.map(partial(self._ask, script, args), parts, parts.values()))]
 
     def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:

@@ -1,0 +1,99 @@
+"""A reader on a Redis Cluster whose slots move and whose masters die: whatever it shows is complete."""
+
+import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+from redis.crc import key_slot
+
+from eventually import eventually
+from redis_nodes import redis_cluster
+from timeline_service import layout
+from timeline_service.cache import RedisCache, connect
+from timeline_service.timeline import BEGINNING, CacheAwayError, Timeline
+
+from .conftest import tweet
+
+pytestmark = pytest.mark.stack
+ARRIVE = "if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then redis.call('LPUSHX', KEYS[1], ARGV[1]) end return 1"
+
+
+class Feed:
+    """Numbers that everyone's timeline should hold: those that are said, and how many of them reached the lists."""
+
+    def __init__(self, nodes, users):
+        self.said = self.arrived = 0
+        self._nodes = nodes
+        self._users = users
+
+    def go_on(self):
+        """Say one more, and bring it to every list that is there, as fan-out does."""
+        self.said += 1
+        for user in self._users:
+            while True:
+                with suppress(CacheAwayError), self._nodes.named(CacheAwayError):
+                    self._nodes.client.eval(ARRIVE, 1, layout.home_timeline(user), tweet(self.said).tweet_id)
+                    break
+        self.arrived = self.said
+
+    def all(self):
+        return [tweet(n).tweet_id for n in range(self.said, 0, -1)]
+
+
+def read(cache, user, feed):
+    """Read a timeline as the service does; return how it came to be, unless Redis is away: the database serves."""
+    before = feed.arrived
+    with suppress(CacheAwayError):
+        if found := cache.home.load([user]).get(user):
+            said = feed.said
+            assert found.ids == [tweet(n).tweet_id for n in range(len(found.ids), 0, -1)]
+            assert before <= len(found.ids) <= said
+            return "warm"
+        if token := cache.home.begin(user):
+            cache.home.commit(user, token, Timeline(feed.all(), BEGINNING, frozenset({user})))
+            return "built"
+    return "away"
+
+
+def test_no_read_has_a_hole_while_slots_move_and_a_master_dies(somebody):
+    """A warm timeline holds all that had arrived before it was asked for; one that may not is cold and built anew."""
+    over, seen = threading.Event(), []
+    users = [somebody() for _ in range(20)]
+    with redis_cluster(replicated=True) as cluster, ThreadPoolExecutor(4) as threads:
+        nodes = connect(cluster.url)
+        cache, feed = RedisCache(nodes), Feed(nodes, users)
+
+        def write():
+            while not over.is_set():
+                feed.go_on()
+
+        def watch():
+            for user in itertools.cycle(users):
+                if over.is_set():
+                    break
+                seen.append((user, read(cache, user, feed)))
+
+        def all_warm_again():
+            return {user for user, how in seen[-100:] if how == "warm"} == {*users}
+
+        jobs = [threads.submit(write), threads.submit(watch), threads.submit(watch)]
+        try:
+            eventually(all_warm_again, True)
+            slot = key_slot(layout.home_timeline(users[0]).encode())
+            source = cluster.owner(layout.home_timeline(users[0]))
+            target, third = (node for node in cluster.masters() if node is not source)
+            start = len(seen)
+            with cluster.moving(slot, source, target, keys=1):
+                pass
+            eventually(lambda: (users[0], "built") in seen[start:], True)
+            cluster.fail_over(third)
+            start = len(seen)
+            eventually(lambda: {user for user, how in seen[start:] if how == "warm"}, {*users})
+        finally:
+            over.set()
+        for job in jobs:
+            job.result(timeout=30)
+        nodes.close()
+    assert feed.said > 10

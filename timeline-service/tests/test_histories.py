@@ -1,0 +1,223 @@
+"""What Redis forgot never shows: it began anew from an old snapshot, or a replica that lagged was promoted."""
+
+import uuid
+from contextlib import contextmanager
+
+import pytest
+
+from eventually import eventually
+from redis_nodes import redis_node
+from timeline_service import layout
+from timeline_service.cache import RedisCache, connect
+from timeline_service.timeline import BEGINNING, Timeline
+
+from .conftest import tweet
+
+pytestmark = pytest.mark.stack
+NOWHERE = ("127.0.0.1", 9)
+
+
+class Snapshot:
+    """One node, that finds on its disk what it knew a while ago."""
+
+    def __init__(self, node):
+        self.node = node
+
+    def lag(self):
+        self.node.redis.save()
+
+    def fail(self):
+        self.node.kill()
+        self.node.start()
+
+
+class Promotion:
+    """A node and its replica, which is promoted, and does not know what the node did of late."""
+
+    def __init__(self, node, replica):
+        self.node = node
+        self._replica = replica
+        replica.redis.replicaof("127.0.0.1", node.port)
+        eventually(lambda: replica.redis.info("replication")["master_link_status"], "up")
+
+    def lag(self):
+        written = self.node.redis.info("replication")["master_repl_offset"]
+        eventually(lambda: self._replica.redis.info("replication")["slave_repl_offset"] >= written, True)
+        self._replica.redis.replicaof(*NOWHERE)
+
+    def fail(self):
+        self.node.kill()
+        self.node = self._replica
+        self.node.redis.replicaof("NO", "ONE")
+
+
+@contextmanager
+def snapshot():
+    with redis_node("--save", "3600 1") as node:
+        yield Snapshot(node)
+
+
+@contextmanager
+def promotion():
+    with redis_node() as node, redis_node() as replica:
+        yield Promotion(node, replica)
+
+
+@pytest.fixture(scope="module", params=[snapshot, promotion], ids=lambda fault: fault.__name__)
+def fault(request):
+    return request.param
+
+
+class World:
+    """A cache on the node that is there, and the keys behind it."""
+
+    def __init__(self, fault):
+        self.fault = fault
+        self._open = []
+
+    @property
+    def redis(self):
+        return self.fault.node.redis
+
+    def cache(self):
+        nodes = connect(self.fault.node.url)
+        self._open.append(nodes)
+        return RedisCache(nodes)
+
+    def close(self):
+        for nodes in self._open:
+            nodes.close()
+
+
+@pytest.fixture
+def world(fault):
+    with fault() as it:
+        world = World(it)
+        yield world
+        world.close()
+
+
+def ids(*places):
+    return [tweet(n).tweet_id for n in places]
+
+
+def built(user, *places, others=()):
+    return Timeline(ids(*places), BEGINNING, frozenset({user, *others}))
+
+
+def test_a_list_with_a_hole_is_cold(world, somebody):
+    """Its newest was forgotten, newer ones came, and nobody can tell from the list."""
+    user, cache = somebody(), world.cache()
+    key = layout.home_timeline(user)
+    cache.home.commit(user, cache.home.begin(user), built(user, 1))
+    world.fault.lag()
+    world.redis.lpush(key, *ids(2))
+    world.fault.fail()
+    world.redis.lpush(key, *ids(3))
+    assert world.redis.lrange(key, 0, -1) == [*ids(3, 1), BEGINNING]
+    cache = world.cache()
+    assert cache.home.load([user]) == {}
+    cache.home.commit(user, cache.home.begin(user), built(user, 3, 2, 1))
+    assert cache.home.load([user]) == {user: built(user, 3, 2, 1)}
+
+
+def test_a_forgotten_unfollow_does_not_bring_back_whom_one_left(world, somebody):
+    """The old followees are there; they do not count."""
+    user, cache = somebody(), world.cache()
+    cache.home.commit(user, cache.home.begin(user), built(user, 1, others=["bob"]))
+    world.fault.lag()
+    world.redis.srem(layout.following(user), "bob")
+    world.fault.fail()
+    assert world.redis.sismember(layout.following(user), "bob")
+    assert world.cache().home.load([user]) == {}
+
+
+def test_a_rebuild_does_not_outlive_what_voided_it(world, somebody):
+    """A follow changed and removed the mark; the mark is back, and has no right to commit."""
+    user, cache = somebody(), world.cache()
+    key = layout.home_timeline(user)
+    token = cache.home.begin(user)
+    world.fault.lag()
+    world.redis.delete(key)
+    world.fault.fail()
+    assert world.redis.exists(key)
+    cache = world.cache()
+    assert not cache.home.renew(user, token)
+    assert not cache.home.commit(user, token, built(user, 1))
+    assert cache.home.begin(user)
+
+
+def test_a_forgotten_tombstone_does_not_bring_the_tweet_back(world):
+    """Its body is there, and counts as unknown; the table is asked, and says that it is gone."""
+    cache, said = world.cache(), tweet(uuid.uuid4().int % 10**17)
+    cache.fill(cache.bodies([said.tweet_id])[1], {said.tweet_id: said})
+    world.fault.lag()
+    world.redis.set(layout.body(said.tweet_id), "")
+    world.fault.fail()
+    assert world.redis.get(layout.body(said.tweet_id))
+    cache = world.cache()
+    known, rights = cache.bodies([said.tweet_id])
+    assert (known, rights.keys()) == ({}, {said.tweet_id})
+    cache.fill(rights, {})
+    assert cache.bodies([said.tweet_id]) == ({said.tweet_id: None}, {})
+
+
+def test_a_body_read_before_a_delete_is_not_filled_when_the_tombstone_was_forgotten(world):
+    """The right to fill it was given by a node that knows no more."""
+    cache, said = world.cache(), tweet(uuid.uuid4().int % 10**17)
+    _, rights = cache.bodies([said.tweet_id])
+    world.fault.lag()
+    world.redis.set(layout.body(said.tweet_id), "")
+    world.fault.fail()
+    cache = world.cache()
+    cache.fill(rights, {said.tweet_id: said})
+    assert cache.bodies([said.tweet_id])[0] == {}
+
+
+def test_a_body_of_another_history_is_replaced_and_a_tombstone_never(world):
+    """What the table says now is written over it."""
+    cache = world.cache()
+    there, gone = tweet(uuid.uuid4().int % 10**17), tweet(uuid.uuid4().int % 10**17)
+    cache.fill(cache.bodies([there.tweet_id])[1], {there.tweet_id: there})
+    world.redis.set(layout.body(gone.tweet_id), "")
+    world.fault.lag()
+    world.fault.fail()
+    cache = world.cache()
+    known, rights = cache.bodies([there.tweet_id, gone.tweet_id])
+    assert (known, rights.keys()) == ({gone.tweet_id: None}, {there.tweet_id})
+    cache.fill({**rights, gone.tweet_id: rights[there.tweet_id]}, {there.tweet_id: there, gone.tweet_id: gone})
+    assert cache.bodies([there.tweet_id, gone.tweet_id]) == ({there.tweet_id: there, gone.tweet_id: None}, {})
+
+
+@pytest.mark.parametrize("options", [(), ("--appendonly", "yes", "--appendfsync", "always"), ("--save", "3600 1")])
+def test_a_restart_is_cold_whatever_is_on_the_disk(somebody, options):
+    """The same client goes on, and sees the new history at once."""
+    user = somebody()
+    with redis_node(*options) as node:
+        nodes = connect(node.url)
+        cache = RedisCache(nodes)
+        cache.home.commit(user, cache.home.begin(user), built(user, 1))
+        if "--save" in options:
+            node.redis.save()
+        node.kill()
+        node.start()
+        assert bool(node.redis.exists(layout.home_timeline(user))) == bool(options)
+        assert cache.home.load([user]) == {}
+        cache.home.commit(user, cache.home.begin(user), built(user, 2))
+        assert cache.home.load([user]) == {user: built(user, 2)}
+        nodes.close()
+
+
+def test_what_is_evicted_is_evicted_whole(somebody):
+    """Short of memory, Redis takes whole keys: of each timeline all is there, or it is cold."""
+    users = [somebody() for _ in range(1_500)]
+    with redis_node("--maxmemory", "4mb") as node:
+        nodes = connect(node.url)
+        timelines = RedisCache(nodes).home
+        whole = {user: built(user, *range(200, 0, -1), others=["bob"]) for user in users}
+        for user in users:
+            timelines.commit(user, timelines.begin(user), whole[user])
+        found = timelines.load(users)
+        assert 0 < len(found) < len(users)
+        assert found == {user: whole[user] for user in found}
+        nodes.close()
