@@ -75,6 +75,15 @@ class TestOnRedis:
         for user in users:
             redis.delete(layout.home_timeline(user))
 
+    def test_a_late_tweet_finds_its_place_at_any_depth(self, redis, timelines, somebody):
+        """From the last place up, and then once more: nothing changes."""
+        user, places = somebody(), range(300)
+        redis.rpush(layout.home_timeline(user), *(snowflake(2 * n) for n in reversed(places)), "0")
+        for n in (*places, *places):
+            timelines.insert(snowflake(2 * n + 1), [user])
+        expected = [*(snowflake(n) for n in reversed(range(600))), "0"]
+        assert redis.lrange(layout.home_timeline(user), 0, -1) == expected
+
     def test_a_full_timeline_loses_its_oldest(self, redis, timelines, somebody):
         """Over the cap and its slack the tail is cut, and what is below it comes from the database."""
         user = somebody()
