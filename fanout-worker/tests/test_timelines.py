@@ -50,22 +50,39 @@ class TestOnRedis:
         return Timelines(nodes)
 
     @given(
-        start=st.sets(st.integers(0, 60), max_size=20),
-        end=st.sampled_from([[], ["0"], ["!token"]]),
-        arrivals=st.lists(st.integers(0, 60), max_size=30),
+        starts=st.lists(
+            st.tuples(
+                st.sets(st.integers(0, 300), max_size=150),
+                st.sampled_from([[], ["0"], ["!token"]]),
+            ),
+            min_size=1,
+            max_size=3,
+        ),
+        arrivals=st.lists(st.integers(0, 300), max_size=20),
     )
-    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    def test_the_script_does_what_the_rule_says(self, redis, timelines, start, end, arrivals):
-        """Any ids in any order, onto any list: strictly descending, no repeats, no hole above the last element."""
-        user = uuid.uuid4().hex
-        expected = [*(snowflake(n) for n in sorted(start, reverse=True)), *end]
-        if expected:
-            redis.rpush(layout.home_timeline(user), *expected)
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_the_script_does_what_the_rule_says(self, redis, timelines, starts, arrivals):
+        """Any ids in any order, onto any lists: strictly descending, no repeats, no hole above the last element."""
+        users = [uuid.uuid4().hex for _ in starts]
+        expected = [[*(snowflake(n) for n in sorted(ids, reverse=True)), *end] for ids, end in starts]
+        for user, ids in zip(users, expected, strict=True):
+            if ids:
+                redis.rpush(layout.home_timeline(user), *ids)
         for n in arrivals:
-            timelines.insert(snowflake(n), [user])
-            expected = placed(expected, snowflake(n))
+            timelines.insert(snowflake(n), users)
+            expected = [placed(ids, snowflake(n)) for ids in expected]
+        assert [redis.lrange(layout.home_timeline(user), 0, -1) for user in users] == expected
+        for user in users:
+            redis.delete(layout.home_timeline(user))
+
+    def test_a_late_tweet_finds_its_place_at_any_depth(self, redis, timelines, somebody):
+        """From the last place up, and then once more: nothing changes."""
+        user, places = somebody(), range(300)
+        redis.rpush(layout.home_timeline(user), *(snowflake(2 * n) for n in reversed(places)), "0")
+        for n in (*places, *places):
+            timelines.insert(snowflake(2 * n + 1), [user])
+        expected = [*(snowflake(n) for n in reversed(range(600))), "0"]
         assert redis.lrange(layout.home_timeline(user), 0, -1) == expected
-        redis.delete(layout.home_timeline(user))
 
     def test_a_full_timeline_loses_its_oldest(self, redis, timelines, somebody):
         """Over the cap and its slack the tail is cut, and what is below it comes from the database."""

@@ -1,18 +1,29 @@
 #!lua flags=allow-cross-slot-keys
 -- Insert one tweet into many home timelines. ARGV: id, cap, slack, then the keys, all of this node.
--- Cold (absent): skip. Above the head: push. Else it is a repeat, late, or not above the last element, where the database
--- serves it: skip, or put it in its place. Ids are 19 digits, so they compare as strings; never as numbers, which lose digits.
+-- Cold (absent): skip. Above the head: push. In it already, or not above the last element, where the database serves it:
+-- skip. Else: in its place. Ids are 19 digits, so they compare as strings; never as numbers, which lose digits.
 local id, cap, slack = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local inserted = 0
+local inserted, old = 0, false
 
 local function below(element)
   return element < id or element:byte() == 33 -- 33 is '!', the mark of a rebuild, below every id
 end
 
-local function place(key)
-  for _, element in ipairs(redis.call('LRANGE', key, 0, -1)) do
+local function place(key, from, to)
+  local some = redis.call('LRANGE', key, from, to)
+  for _, element in ipairs(some) do
     if below(element) then return redis.call('LINSERT', key, 'BEFORE', element, id) end
   end
+  return #some > 0 and place(key, to + 1, to + 64)
+end
+
+local function late(key) -- a replay is of the last seconds or of last week: what it was for one timeline, it is for most
+  if not old then
+    if redis.call('LPOS', key, id, 'MAXLEN', 16) then return false end
+    if below(redis.call('LINDEX', key, 15) or '!') then return place(key, 0, 15) end
+  end
+  old = not below(redis.call('LINDEX', key, -1))
+  return not old and not redis.call('LPOS', key, id) and place(key, 0, 63)
 end
 
 for i = 4, #ARGV do
@@ -20,8 +31,8 @@ for i = 4, #ARGV do
   local head = redis.call('LINDEX', key, 0)
   if head and below(head) then
     length = redis.call('LPUSH', key, id)
-  elseif head and head ~= id and below(redis.call('LINDEX', key, -1)) and not redis.call('LPOS', key, id) then
-    length = place(key)
+  elseif head and head ~= id then
+    length = late(key)
   end
   if length then
     inserted = inserted + 1

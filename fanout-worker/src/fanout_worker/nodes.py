@@ -88,8 +88,8 @@ class Nodes:
 
     def close(self) -> None:
         """Give the connections back."""
-        if self._client is not None:
-            self._client.close()
+        if self._client is not None:  # a cluster's own close() leaves them open when it was made from a URL
+            getattr(self._client, "disconnect_connection_pools", self._client.close)()
 
     def _connect(self) -> Any:
         once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
