@@ -17,12 +17,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
+import boto3
 import jwt
+from botocore.config import Config
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from eventually import eventually
-from timeline_service.archive import client
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 EPOCH = 1_288_834_974_657
@@ -33,7 +34,7 @@ _numbers = itertools.count()
 
 def write(table: str, items: Iterable[dict[str, Any]]) -> None:
     """Put all these items."""
-    dynamodb = client()
+    dynamodb = boto3.client("dynamodb", config=Config(read_timeout=60))
 
     def put(some: tuple[dict[str, Any], ...]) -> None:
         asked: Any = {PREFIX + table: [{"PutRequest": {"Item": item}} for item in some]}

@@ -38,7 +38,7 @@ def crowd() -> None:
     authors = [f"{MARK}-a{n}" for n in range(FOLLOWEES)]
     famous = [f"{MARK}-c{n}" for n in range(max(CELEBRITIES))]
     write("users", ({"user_id": {"S": name}, "celebrity_since": {"S": "1"}} for name in famous))
-    write("tweets", say([*authors, *famous], 4))
+    write("tweets", say([*authors, *famous], 2))
     write("followers", (edge for k in CELEBRITIES for edge in follow(reader(k), authors + famous[:k])))
     write(
         "followers",
