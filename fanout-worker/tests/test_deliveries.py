@@ -16,7 +16,7 @@ OURS = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers
 
 
 def deliver(memory, *events):
-    Deliveries(memory, memory, now=lambda: 1_700_000_000_000, sleep=lambda _: None).deliver(events)
+    Deliveries(memory, memory, celebrity_threshold=3, now=lambda: 1_700_000_000_000, sleep=lambda _: None).deliver(events)
 
 
 def test_a_tweet_reaches_its_author_and_every_warm_follower():
@@ -35,7 +35,7 @@ def test_a_tweet_is_remembered_before_its_followers_are_read():
     memory = Memory()
     deliver(memory, tweet("1700000000000000001"))
     asked = [call[0] for call in memory.asked]
-    assert asked.index("remember") < asked.index("followers")
+    assert asked.index("remember") < asked.index("author") < asked.index("followers")
 
 
 def warm(*ids):

@@ -26,13 +26,14 @@ class Timelines:
             self._redis.ping()
 
     def remember(self, author_id: str, tweet_id: str) -> None:
-        """Keep the tweet among its author's recent ones."""
+        """Keep the tweet among its author's recent ones, and in the author's own timeline where that is warm."""
         key = layout.recent(author_id)
         with _away(), self._redis.pipeline(transaction=False) as pipeline:
             pipeline.zadd(key, {tweet_id: 0})  # one score: the order is that of the ids
             pipeline.zremrangebyrank(key, 0, -layout.RECENT - 1)
             pipeline.expire(key, layout.RECENT_SECONDS)
             pipeline.execute()
+            self._insert(args=[tweet_id, layout.CAP, layout.SLACK, layout.author_timeline(author_id)])
 
     def insert(self, tweet_id: str, user_ids: Sequence[str]) -> int:
         """Insert the tweet into these users' timelines, where they are warm; return into how many."""

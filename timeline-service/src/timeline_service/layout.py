@@ -31,6 +31,16 @@ def recent(author_id: str) -> str:
     return f"recent:{{{author_id}}}"
 
 
+def author_timeline(user_id: str) -> str:
+    """Name the list of an author's own tweets: just another timeline, of somebody who follows only themselves."""
+    return f"author_timeline:{{{user_id}}}"
+
+
+def author_following(user_id: str) -> str:
+    """Name the set that comes and goes with an author's own tweets; it holds the author."""
+    return f"author_following:{{{user_id}}}"
+
+
 def body(tweet_id: str) -> str:
     """Name the JSON of a tweet; an empty text is a tombstone."""
     return f"tweet:{{{tweet_id}}}"
