@@ -22,7 +22,7 @@ class Memory:
         self.buried = set()
         self.noted = set()
         self.asked = []
-        self.after_agree = None
+        self.meanwhile = lambda *_: None
         self._faults = iter(faults)
 
     def remember(self, author_id, tweet_id):
@@ -42,15 +42,13 @@ class Memory:
         return bool(self.lists[follower_id])
 
     def recent(self, author_id):
+        self._ask("recent", author_id)
         return self.recents[author_id]
 
     def agree(self, follower_id, followee_id, tweet_ids):
         self._ask("agree", follower_id)
         ids, following, warm = agreed(self.lists[follower_id], self.following[follower_id], followee_id, tweet_ids)
         self.lists[follower_id], self.following[follower_id] = ids, following
-        if self.after_agree:
-            hook, self.after_agree = self.after_agree, None
-            hook()
         return warm
 
     def bury(self, tweet_id):
@@ -98,10 +96,12 @@ class Memory:
         return (follower_id, followee_id) in self.edges
 
     def latest(self, author_id, count):
+        self._ask("latest", author_id)
         return self.said[author_id][:count]
 
     def _ask(self, *call):
         self.asked.append(call)
+        self.meanwhile(call[0])
         if next(self._faults, False):
             raise StoreAwayError("no route")
 

@@ -16,7 +16,9 @@ OURS = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers
 
 
 def deliver(memory, *events):
-    Deliveries(memory, memory, celebrity_threshold=3, now=lambda: 1_700_000_000_000, sleep=lambda _: None).deliver(events)
+    Deliveries(memory, memory, celebrity_threshold=3, now=lambda: 1_700_000_000_000, sleep=lambda _: None).deliver(
+        events
+    )
 
 
 def test_a_tweet_reaches_its_author_and_every_warm_follower():
@@ -70,7 +72,7 @@ def test_an_edge_that_changes_meanwhile_is_looked_at_again():
     """Repeated until it stands still."""
     memory = warm()
     memory.edges = {("alice", "bob")}
-    memory.after_agree = memory.edges.clear
+    memory.meanwhile = lambda call: memory.edges.clear() if call == "agree" else None
     deliver(memory, follow(1, "alice", "bob"))
     assert memory.following["alice"] == {"alice"}
 

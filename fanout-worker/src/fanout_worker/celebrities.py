@@ -2,8 +2,7 @@
 
 Rule: the tweets of a celebrity from the id `since` on are not pushed; readers merge them. `since` lies in the future
 when it is written, so that every reader knows before the first tweet that is not pushed. `until` says that a demotion
-has begun: whoever sees it pushes again, whatever the id. A tweet is remembered before its author is looked up; so one
-that was not pushed was remembered before `until` was written, and a demotion that merges the recents after that finds it.
+has begun: whoever sees it pushes again, whatever the id.
 """
 
 from dataclasses import dataclass

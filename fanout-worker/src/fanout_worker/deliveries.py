@@ -1,8 +1,9 @@
 """What each event does to the timelines.
 
 Rule: every step is safe to repeat, so an event is tried from its beginning until all of it is done. A tweet is
-remembered among its author's recent ones before the author and the followers are read: a demotion and a follow that the
-read missed find it there. A FollowChanged is only a hint to look at the edge: what the table says now is what the timeline is made to say.
+remembered among its author's recent ones before the author and the followers are read: a demotion or a follow that
+these reads missed finds it there. A FollowChanged is only a hint to look at the edge: what the table says now is what
+the timeline is made to say.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""How the work stands: what the start waits for, whether partitions came, how old a message is, and whether Kafka is there."""
+"""How the work stands: what the start waits for, whether partitions came, if Kafka is there, how old a message is."""
 
 import logging
 import time
@@ -27,7 +27,8 @@ class Progress:
             return [self._waiting]
         now = self._clock()
         ages = [now - began for began in list(self._began.values())]
-        return [self._away] * bool(self._away) + [f"a message, for {age:.0f} s" for age in ages if age > LONGEST_MESSAGE]
+        slow = [f"a message, for {age:.0f} s" for age in ages if age > LONGEST_MESSAGE]
+        return [self._away, *slow] if self._away else slow
 
     def wait(self, name: str, attempt: Callable[[], T], away: tuple[type[Exception], ...], pause: float = 1.0) -> T:
         """Try until it succeeds, and log each new reason why it does not."""

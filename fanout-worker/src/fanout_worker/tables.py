@@ -111,7 +111,7 @@ class Tables:
             answer = self._dynamodb.get_item(
                 TableName=self._tweets, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
             )
-        item = answer.get("Item", {"deleted_at": {}})
+        item: Any = answer.get("Item", {"deleted_at": {}})
         return None if "deleted_at" in item else item["author_id"]["S"]
 
     def latest(self, author_id: str, count: int) -> list[str]:
