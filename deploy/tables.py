@@ -65,12 +65,11 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
             if states == {"ACTIVE"} and not lacking:
                 say(f"table {name} is there")
                 return
+            if time.monotonic() > deadline:
+                raise TableError(f"table {name} and its indexes are still {', '.join(sorted(states))}; run this again")
             if states == {"ACTIVE"}:
-                add_index(dynamodb, name, wanted, lacking[0])
-            elif time.monotonic() > deadline:
-                raise TableError(f"table {name} is still {', '.join(sorted(states))}; run this again")
-            else:
-                time.sleep(PAUSE_S)
+                add_index(dynamodb, name, without(wanted, lacking[1:]), lacking[0])
+            time.sleep(PAUSE_S)
 
 
 def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
@@ -85,13 +84,13 @@ def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
 def add_index(dynamodb: Any, name: str, wanted: Mapping[str, Any], index: str) -> None:
     """Ask for an index, one at a time as DynamoDB wants it; that somebody else has just done so is as good."""
     create = next(each for each in indexes_of(wanted) if each["IndexName"] == index)
+    keys = {key["AttributeName"] for keyed in (wanted, *indexes_of(wanted)) for key in keyed["KeySchema"]}
+    attributes = [each for each in wanted["AttributeDefinitions"] if each["AttributeName"] in keys]  # no others
     try:
         dynamodb.update_table(
-            TableName=name,
-            AttributeDefinitions=wanted["AttributeDefinitions"],
-            GlobalSecondaryIndexUpdates=[{"Create": create}],
+            TableName=name, AttributeDefinitions=attributes, GlobalSecondaryIndexUpdates=[{"Create": create}]
         )
-    except dynamodb.exceptions.ResourceInUseException:
+    except (dynamodb.exceptions.ResourceInUseException, dynamodb.exceptions.LimitExceededException):
         return
     say(f"index {index} of table {name} is being built")
 

@@ -77,6 +77,44 @@ def test_an_edge_that_changes_meanwhile_is_looked_at_again():
     assert memory.following["alice"] == {"alice"}
 
 
+def test_a_fan_out_that_read_its_page_before_an_unfollow_and_writes_after_it_shows_nothing():
+    """The id may lie in the list; the reader goes by `following`. A later follow finds it where it belongs."""
+    memory = warm()
+    memory.edges = {("alice", "bob")}
+    memory.following["alice"].add("bob")
+
+    def unfollow(call):
+        if call == "insert" and memory.asked[-1] == ("insert", "alice"):
+            memory.meanwhile = lambda _: None
+            memory.edges.clear()
+            deliver(memory, follow(1, "alice", "bob", following=False))
+
+    memory.meanwhile = unfollow
+    deliver(memory, tweet("1700000000000000001"))
+    assert memory.lists["alice"] == ["1700000000000000001", "0"]
+    assert memory.following["alice"] == {"alice"}
+    memory.edges = {("alice", "bob")}
+    deliver(memory, follow(2, "alice", "bob"))
+    assert memory.lists["alice"] == ["1700000000000000001", "0"]
+    assert memory.following["alice"] == {"alice", "bob"}
+
+
+def test_a_follow_after_the_page_was_read_finds_the_tweet_though_the_index_lags():
+    """It was remembered before the page was read."""
+    memory = warm()
+
+    def begin_to_follow(call):
+        if call == "followers":
+            memory.edges = {("alice", "bob")}
+            deliver(memory, follow(1, "alice", "bob"))
+            memory.edges = set()
+
+    memory.meanwhile = begin_to_follow
+    deliver(memory, tweet("1700000000000000001"))
+    assert memory.said["bob"] == []
+    assert memory.lists["alice"] == ["1700000000000000001", "0"]
+
+
 def test_a_cold_timeline_costs_a_note_and_no_more():
     """The note tells the next rebuild to look at the edge itself."""
     memory = Memory()
