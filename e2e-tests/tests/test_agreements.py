@@ -11,7 +11,16 @@ def test_writer_and_reader_of_timelines_agree_on_what_is_where():
     """Every name that both layouts define means the same key, the same lifetime."""
     writer, reader = (_definitions(f"{name}/layout.py") for name in WRITER_AND_READER)
     shared = writer.keys() & reader.keys()
-    assert {"home_timeline", "following", "noted", "recent", "body", "TOMBSTONE_SECONDS"} <= shared
+    assert {
+        "home_timeline",
+        "following",
+        "noted",
+        "recent",
+        "body",
+        "author_timeline",
+        "author_following",
+        "TOMBSTONE_SECONDS",
+    } <= shared
     assert {name: writer[name] for name in shared} == {name: reader[name] for name in shared}
 
 

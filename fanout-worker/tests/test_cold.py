@@ -2,6 +2,7 @@
 
 import os
 import random
+from contextlib import closing
 
 import pytest
 
@@ -11,9 +12,14 @@ from fanout_worker.timelines import connect
 
 
 @pytest.fixture
-def redis():
-    with connect(os.environ["REDIS_URL"]) as redis:
-        yield redis
+def nodes():
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def redis(nodes):
+    return nodes.client
 
 
 def warm(redis, user):
@@ -28,18 +34,18 @@ def there(redis, user):
 
 
 @pytest.mark.stack
-def test_one_user_is_made_cold_and_nobody_else(redis, somebody):
+def test_one_user_is_made_cold_and_nobody_else(nodes, redis, somebody):
     """Their home timeline, and their own tweets."""
     one, other = somebody(), somebody()
     warm(redis, one)
     warm(redis, other)
-    assert sum(cold.one(redis, one).values()) == len(cold.TIMELINES)
+    assert sum(cold.one(nodes, one).values()) == len(cold.TIMELINES)
     assert (there(redis, one), there(redis, other)) == (0, len(cold.TIMELINES))
-    assert sum(cold.one(redis, one).values()) == 0
+    assert sum(cold.one(nodes, one).values()) == 0
 
 
 @pytest.mark.stack
-def test_everybody_is_made_cold_and_what_is_deleted_stays_deleted(redis, somebody):
+def test_everybody_is_made_cold_and_what_is_deleted_stays_deleted(nodes, redis, somebody):
     """More keys than one scan's page; bodies go, tombstones and what is no timeline stay."""
     users = [somebody() for _ in range(cold.AT_ONCE)]
     for user in users:
@@ -48,7 +54,7 @@ def test_everybody_is_made_cold_and_what_is_deleted_stays_deleted(redis, somebod
     redis.set(body, "hello")
     redis.set(tombstone, "", ex=100)
     redis.zadd(layout.recent(users[0]), {"1": 0})
-    done = cold.everybody(redis)
+    done = cold.everybody(nodes)
     assert min(done[name.__name__] for name in cold.TIMELINES) >= len(users)
     assert done["body"] >= 1
     assert not any(there(redis, user) for user in users)
@@ -56,13 +62,13 @@ def test_everybody_is_made_cold_and_what_is_deleted_stays_deleted(redis, somebod
 
 
 @pytest.mark.stack
-def test_a_node_that_is_none_is_named_with_what_to_do(redis):
+def test_a_node_that_is_none_is_named_with_what_to_do(nodes):
     """A single node has no masters to choose among."""
     with pytest.raises(cold.NoSuchNodeError, match=r"10\.0\.0\.9:6379 is no master.*use --all"):
-        cold.everybody(redis, "10.0.0.9:6379")
+        cold.everybody(nodes, "10.0.0.9:6379")
 
 
 def test_a_redis_that_is_away_is_named():
     """Nothing was promised, nothing is lost: run it again."""
-    with connect("redis://127.0.0.1:9") as redis, pytest.raises(StoreAwayError, match="127"):
-        cold.everybody(redis)
+    with closing(connect("redis://127.0.0.1:9")) as nodes, pytest.raises(StoreAwayError, match="127"):
+        cold.everybody(nodes)

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from contextlib import closing
 
 import boto3
 import pytest
@@ -35,8 +36,8 @@ def command(*words, **environment):
 
 @pytest.fixture
 def redis():
-    with connect(os.environ["REDIS_URL"]) as redis:
-        yield redis
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+        yield nodes.client
 
 
 def warm(redis, user, *followees):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fanout_worker import layout
 from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.timelines import Timelines, connect
+from redis_nodes import redis_cluster
 
 from .memory import agreed, placed
 
@@ -20,18 +21,33 @@ def snowflake(n):
     return str(FIRST + n)
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    with redis_cluster() as cluster:
+        yield cluster
+
+
 @pytest.mark.stack
 class TestOnRedis:
-    """On the stack's Redis, under ids of this test's own."""
+    """On the stack's Redis, and on three masters; under ids of this test's own."""
+
+    @pytest.fixture(params=["single", "cluster"])
+    def url(self, request):
+        return os.environ["REDIS_URL"] if request.param == "single" else request.getfixturevalue("cluster").url
 
     @pytest.fixture
-    def redis(self):
-        with connect(os.environ["REDIS_URL"]) as redis:
-            yield redis
+    def nodes(self, url):
+        nodes = connect(url)
+        yield nodes
+        nodes.close()
 
     @pytest.fixture
-    def timelines(self, redis):
-        return Timelines(redis)
+    def redis(self, nodes):
+        return nodes.client
+
+    @pytest.fixture
+    def timelines(self, nodes):
+        return Timelines(nodes)
 
     @given(
         start=st.sets(st.integers(0, 60), max_size=20),
@@ -78,6 +94,15 @@ class TestOnRedis:
         kept = redis.zrevrange(layout.recent(author), 0, -1)
         assert kept == [snowflake(n) for n in range(layout.RECENT + 5, 5, -1)]
         assert 0 < redis.ttl(layout.recent(author)) <= layout.RECENT_SECONDS
+
+    def test_what_an_author_said_comes_into_their_own_timeline_where_that_is_warm(self, redis, timelines, somebody):
+        """As a celebrity's readers have it: a timeline like any other."""
+        author = somebody()
+        timelines.remember(author, snowflake(1))
+        assert not redis.exists(layout.author_timeline(author))
+        redis.rpush(layout.author_timeline(author), "0")
+        timelines.remember(author, snowflake(2))
+        assert redis.lrange(layout.author_timeline(author), 0, -1) == [snowflake(2), "0"]
 
     def test_a_deleted_tweet_has_a_tombstone_in_place_of_its_body(self, redis, timelines):
         """Whatever a reader had put there."""
@@ -142,5 +167,5 @@ class TestOnRedis:
 
 def test_a_redis_that_is_away_is_named():
     """No answer within seconds is an error that invites another try."""
-    with connect("redis://127.0.0.1:9") as redis, pytest.raises(StoreAwayError, match="127"):
-        Timelines(redis).check()
+    with pytest.raises(StoreAwayError, match="127"):
+        Timelines(connect("redis://127.0.0.1:9")).check()

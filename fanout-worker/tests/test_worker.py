@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import uuid
+from contextlib import closing
 from dataclasses import replace
 
 import boto3
@@ -33,8 +34,8 @@ main()
 
 @pytest.fixture
 def redis():
-    with connect(os.environ["REDIS_URL"]) as redis:
-        yield redis
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+        yield nodes.client
 
 
 @pytest.fixture

@@ -14,7 +14,13 @@ from timeline_service.timeline import Tweet
 from .memory import MemoryArchive, MemoryCache
 
 SETTINGS = Settings(
-    jwks_url="unused", jwt_issuer="issuer", jwt_audience="audience", redis_url="unused", table_prefix=""
+    jwks_url="unused",
+    jwt_issuer="issuer",
+    jwt_audience="audience",
+    redis_url="unused",
+    table_prefix="",
+    rebuilds_in_flight=4,
+    celebrities_a_wave=100,
 )
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -2,117 +2,183 @@
 
 import itertools
 
-from timeline_service.timeline import CacheAwayError, Timeline
+from timeline_service.timeline import BEGINNING, CacheAwayError, Run, Timeline, Tweet
+
+
+class Interrupted:
+    """Something else may happen in the middle of what it does, once."""
+
+    def __init__(self):
+        self.calm()
+
+    def calm(self):
+        self.on_begin = self.on_commit = self.on_followees = self.on_ids = self.on_tweets = None
+
+    def _interrupt(self, name):
+        hook = getattr(self, name)
+        setattr(self, name, None)
+        if hook:
+            hook()
+
+
+class MemoryTimelines(Interrupted):
+    """Timelines of one kind, that keep what fan-out and builders put there."""
+
+    def __init__(self, ask):
+        super().__init__()
+        self.warm = {}
+        self.marks = {}
+        self._ask = ask
+        self._tokens = itertools.count(1)
+
+    def load(self, owner_ids, count=None):
+        self._ask()
+        return {owner_id: _newest(self.warm[owner_id], count) for owner_id in owner_ids if owner_id in self.warm}
+
+    def begin(self, owner_id):
+        self._ask()
+        if owner_id in self.warm or owner_id in self.marks:
+            return None
+        self.marks[owner_id] = (str(next(self._tokens)), [])
+        self._interrupt("on_begin")
+        return self.marks.get(owner_id, ("gone", []))[0]
+
+    def renew(self, owner_id, token):
+        self._ask()
+        return self.marks.get(owner_id, ("", []))[0] == token
+
+    def commit(self, owner_id, token, timeline):
+        self._ask()
+        self._interrupt("on_commit")
+        if self.marks.get(owner_id, ("", []))[0] != token:
+            return False
+        _, arrived = self.marks.pop(owner_id)
+        ids = {*timeline.ids, *(i for i in arrived if int(i) > int(timeline.floor))}
+        self.warm[owner_id] = Timeline(sorted(ids, key=int, reverse=True), timeline.floor, timeline.following)
+        return True
+
+    def arrive(self, owner_id, *tweet_ids):
+        """Insert as fan-out does: into a warm timeline above its floor, or above a mark."""
+        if owner_id in self.marks:
+            self.marks[owner_id][1].extend(tweet_ids)
+        if old := self.warm.get(owner_id):
+            ids = sorted({*old.ids, *(i for i in tweet_ids if int(i) > int(old.floor))}, key=int, reverse=True)
+            self.warm[owner_id] = Timeline(ids, old.floor, old.following)
+
+    def agree(self, follower_id, followee_id, following, tweet_ids):
+        """Do what a changed follow does: mend a warm timeline, or void a rebuild."""
+        self.marks.pop(follower_id, None)
+        if old := self.warm.get(follower_id):
+            changed = old.following | {followee_id} if following else old.following - {followee_id}
+            self.warm[follower_id] = Timeline(old.ids, old.floor, changed)
+            self.arrive(follower_id, *tweet_ids)
+
+    def cool(self, owner_id):
+        """Forget, as an eviction does, or the death of a mark."""
+        self.warm.pop(owner_id, None)
+        self.marks.pop(owner_id, None)
+
+    def shorten(self, owner_id, length):
+        """Cut the tail, as fan-out does over the cap."""
+        old = self.warm.get(owner_id)
+        if old and 0 < length < len(old.ids):
+            self.warm[owner_id] = Timeline(old.ids[:length], old.ids[length - 1], old.following)
+
+
+def _newest(timeline, count):
+    if count is None or len(timeline.ids) < count:
+        return timeline
+    return Timeline(timeline.ids[:count], timeline.ids[count - 1], timeline.following)
 
 
 class MemoryCache:
-    """A Cache that keeps what fan-out and rebuilds put there, or is away altogether."""
+    """A Cache that may be away altogether."""
 
     def __init__(self):
-        self.timelines = {}
-        self.marks = {}
+        self.home = MemoryTimelines(self.check)
+        self.authors = MemoryTimelines(self.check)
         self.recents = {}
         self.known = {}
         self.notes = {}
         self.away = False
-        self._tokens = itertools.count(1)
+        self.history = 1
 
     def check(self):
-        self._ask()
-
-    def load(self, user_id):
-        self._ask()
-        return self.timelines.get(user_id)
-
-    def begin(self, user_id):
-        self._ask()
-        if user_id in self.timelines or user_id in self.marks:
-            return None
-        self.marks[user_id] = (str(next(self._tokens)), [])
-        return self.marks[user_id][0]
-
-    def commit(self, user_id, token, timeline):
-        self._ask()
-        if self.marks.get(user_id, ("", []))[0] != token:
-            return False
-        _, arrived = self.marks.pop(user_id)
-        ids = {*timeline.ids, *(i for i in arrived if int(i) > int(timeline.floor))}
-        self.timelines[user_id] = Timeline(sorted(ids, key=int, reverse=True), timeline.floor, timeline.following)
-        return True
-
-    def noted(self, user_id):
-        self._ask()
-        return self.notes.get(user_id, [])
-
-    def recent(self, author_ids):
-        self._ask()
-        return [tweet_id for author_id in author_ids for tweet_id in self.recents.get(author_id, [])]
-
-    def bodies(self, tweet_ids):
-        self._ask()
-        return {tweet_id: self.known[tweet_id] for tweet_id in tweet_ids if tweet_id in self.known}
-
-    def fill(self, tweets, gone):
-        self._ask()
-        for tweet in tweets:
-            self.known.setdefault(tweet.tweet_id, tweet)
-        self.known |= dict.fromkeys(gone)
-
-    def arrive(self, user_id, tweet_id):
-        """Insert as fan-out does: into a warm timeline above its floor, or above a mark."""
-        if user_id in self.marks:
-            self.marks[user_id][1].append(tweet_id)
-        old = self.timelines.get(user_id)
-        if old and int(tweet_id) > int(old.floor):
-            ids = sorted({*old.ids, tweet_id}, key=int, reverse=True)
-            self.timelines[user_id] = Timeline(ids, old.floor, old.following)
-
-    def cool(self, user_id):
-        """Forget, as a changed follow makes fan-out do."""
-        self.timelines.pop(user_id, None)
-        self.marks.pop(user_id, None)
-
-    def shorten(self, user_id, length):
-        """Cut the tail, as fan-out does over the cap."""
-        old = self.timelines[user_id]
-        if 0 < length < len(old.ids):
-            self.timelines[user_id] = Timeline(old.ids[:length], old.ids[length - 1], old.following)
-
-    def _ask(self):
         if self.away:
             raise CacheAwayError("no route")
 
+    def noted(self, user_id):
+        self.check()
+        return self.notes.get(user_id, [])
 
-class MemoryArchive:
-    """An Archive, and the truth about what a timeline should be."""
+    def recent(self, author_ids):
+        self.check()
+        return [tweet_id for author_id in author_ids for tweet_id in self.recents.get(author_id, [])]
+
+    def bodies(self, tweet_ids):
+        self.check()
+        missing = [tweet_id for tweet_id in tweet_ids if tweet_id not in self.known]
+        return {i: self.known[i] for i in tweet_ids if i in self.known}, dict.fromkeys(missing, self.history)
+
+    def fill(self, rights, tweets):
+        self.check()
+        for tweet_id, right in rights.items():
+            if tweet_id not in tweets:
+                self.known[tweet_id] = None
+            elif right == self.history:
+                self.known.setdefault(tweet_id, tweets[tweet_id])
+
+    def fail_over(self):
+        """Go on as a replica that had nothing: all is cold, and whatever is written is of another history."""
+        self.history += 1
+        for timelines in (self.home, self.authors):
+            timelines.warm.clear()
+            timelines.marks.clear()
+        self.recents.clear()
+        self.notes.clear()
+        self.known.clear()
+
+
+class MemoryArchive(Interrupted):
+    """An Archive, and the truth about what a timeline should be. Its indexes may lag behind its tables."""
 
     def __init__(self):
+        super().__init__()
         self.follows = set()
-        self.said = {}
+        self.said: dict[str, Tweet] = {}
         self.deleted = set()
-        self.on_followees = None
-        self.lagging = None
+        self.famous = set()
+        self.index_follows = None  # by_follower as it was, while it lags
+        self.index_lacks = set()  # ids that by_author does not have yet
+        self.queries = 0
 
     def check(self):
         """Answer always."""
 
     def followees(self, user_id, noted=()):
-        edges = self.follows if self.lagging is None else self.lagging
+        edges = self.follows if self.index_follows is None else self.index_follows
         found = {followee for follower, followee in edges if follower == user_id} - {*noted}
         found = frozenset(found | {followee for followee in noted if (user_id, followee) in self.follows})
-        if self.on_followees:
-            hook, self.on_followees = self.on_followees, None
-            hook()
+        self._interrupt("on_followees")
         return found
 
-    def latest(self, author_ids, below, count):
-        return [
-            [t for t in self._newest() if t.author_id == author and int(t.tweet_id) < int(below)][:count]
-            for author in author_ids
-        ]
+    def ids(self, below, count):
+        self.queries += len(below)
+        found = {}
+        for author, top in below.items():
+            ids = [t.tweet_id for t in self._newest() if t.author_id == author and t.tweet_id < top]
+            ids = [i for i in ids if i not in self.index_lacks]
+            found[author] = Run(ids[:count], ids[count - 1] if len(ids) >= count else BEGINNING)
+        self._interrupt("on_ids")
+        return found
 
     def tweets(self, tweet_ids):
-        return {i: self.said[i] for i in tweet_ids if i in self.said and i not in self.deleted}
+        found = {i: self.said[i] for i in tweet_ids if i in self.said and i not in self.deleted}
+        self._interrupt("on_tweets")
+        return found
+
+    def celebrities(self):
+        return set(self.famous)
 
     def truth(self, user_id):
         """The undeleted tweets of those the user follows, and their own, newest first."""
@@ -120,4 +186,6 @@ class MemoryArchive:
         return [t for t in self._newest() if t.author_id in authors]
 
     def _newest(self):
-        return sorted((t for i, t in self.said.items() if i not in self.deleted), key=lambda t: -int(t.tweet_id))
+        return sorted(
+            (t for i, t in self.said.items() if i not in self.deleted), key=lambda t: t.tweet_id, reverse=True
+        )

@@ -28,13 +28,13 @@ class Job:
 
     def __init__(self, settings: JobSettings) -> None:
         self._settings = settings
-        self._redis = connect(settings.redis_url)
+        self._nodes = connect(settings.redis_url)
         self._tables = Tables(client(), settings.table_prefix)
-        self._deliveries = Deliveries(Timelines(self._redis), self._tables, settings.celebrity_threshold)
+        self._deliveries = Deliveries(Timelines(self._nodes), self._tables, settings.celebrity_threshold)
 
     def cold(self, user_id: str | None, node: str | None) -> int:
         """Make one user's timelines cold, or all of a node, or all there are."""
-        return _told(cold.one(self._redis, user_id) if user_id else cold.everybody(self._redis, node))
+        return _told(cold.one(self._nodes, user_id) if user_id else cold.everybody(self._nodes, node))
 
     def demote(self, user_id: str) -> int:
         """Have a celebrity's tweets fanned out again."""

@@ -2,7 +2,8 @@
 
 Rule: a home timeline is a list of tweet ids, strictly descending, and complete from its head down to its last element.
 A last element "0" means down to the beginning of time; one that begins with "!" marks a rebuild in progress. An absent
-key is cold: nobody writes to it but the reader who rebuilds it.
+key is cold: nobody writes to it but the reader who rebuilds it. `following` holds, beside ids, "!" and the history of
+the node where both were built: at a node with another history both are cold, because they may have holes.
 """
 
 CAP = 800  # tweets that a timeline keeps
@@ -23,6 +24,16 @@ def following(user_id: str) -> str:
     return f"following:{{{user_id}}}"
 
 
+def author_timeline(author_id: str) -> str:
+    """Name the list of a celebrity's own tweets: a timeline like any other, of somebody who follows only themselves."""
+    return f"author_timeline:{{{author_id}}}"
+
+
+def author_following(author_id: str) -> str:
+    """Name the set that goes with it, as `following` goes with a home timeline."""
+    return f"author_following:{{{author_id}}}"
+
+
 def noted(user_id: str) -> str:
     """Name the set of followees whose edge changed lately: a rebuild looks at those edges themselves."""
     return f"noted:{{{user_id}}}"
@@ -33,16 +44,6 @@ def recent(author_id: str) -> str:
     return f"recent:{{{author_id}}}"
 
 
-def author_timeline(user_id: str) -> str:
-    """Name the list of an author's own tweets: just another timeline, of somebody who follows only themselves."""
-    return f"author_timeline:{{{user_id}}}"
-
-
-def author_following(user_id: str) -> str:
-    """Name the set that comes and goes with an author's own tweets; it holds the author."""
-    return f"author_following:{{{user_id}}}"
-
-
 def body(tweet_id: str) -> str:
-    """Name the JSON of a tweet; an empty text is a tombstone."""
+    """Name the body of a tweet: a history, then its JSON; an empty text is a tombstone."""
     return f"tweet:{{{tweet_id}}}"

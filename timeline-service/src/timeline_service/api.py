@@ -1,20 +1,24 @@
 """HTTP to domain and back. This service only reads."""
 
+import json
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
-from flask import Blueprint, jsonify, request, url_for
+from flask import Blueprint, Response, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
 from timeline_service.auth import KeysAwayError, UnauthorizedError, caller
+from timeline_service.places import BusyError
 from timeline_service.problems import read_limit
 from timeline_service.reading import Reading
+from timeline_service.seen import NOTHING, read_mark
 from timeline_service.timeline import TOP, BadCursorError, StoreAwayError, read_cursor
 
+MOST_COUNTED = 100
 STATUSES = {
     BadCursorError: (400, {}),
     UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
+    BusyError: (503, {"Retry-After": "2"}),
     StoreAwayError: (503, {"Retry-After": "1"}),
     KeysAwayError: (503, {"Retry-After": "1"}),
 }
@@ -27,13 +31,25 @@ def blueprint(reading: Reading, authenticate: Callable[[], None]) -> Blueprint:
 
     @bp.get("/timeline")
     def timeline() -> ResponseReturnValue:
-        """Show what the caller and those they follow said, newest first."""
-        cursor = request.args.get("cursor")
-        page = reading.home(caller(), read_limit(20, 200), read_cursor(cursor) if cursor else TOP)
-        response = jsonify(asdict(page))
+        """Show what the caller and those they follow said, newest first; with since, only what is new."""
+        cursor, since = request.args.get("cursor"), request.args.get("since")
+        page = reading.home(
+            caller(),
+            read_limit(20, 200),
+            read_cursor(cursor) if cursor else TOP,
+            read_mark(since) if since else NOTHING,
+        )
+        shown = {**vars(page), "tweets": [vars(tweet) for tweet in page.tweets]}
+        response = Response(json.dumps(shown, ensure_ascii=False), content_type="application/json")
         if page.next_cursor:
             following_page: dict[str, Any] = {**request.args, "cursor": page.next_cursor}
             response.headers["Link"] = f'<{url_for(".timeline", **following_page)}>; rel="next"'
         return response
+
+    @bp.get("/timeline/count")
+    def count() -> ResponseReturnValue:
+        """Count what is new, up to a hundred."""
+        page = reading.home(caller(), MOST_COUNTED, seen=read_mark(request.args.get("since", "")))
+        return jsonify(count=len(page.tweets), more=page.next_cursor is not None)
 
     return bp

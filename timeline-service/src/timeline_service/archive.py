@@ -1,7 +1,7 @@
 """Follows and tweets in DynamoDB: all of them, for what the cache does not hold."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +12,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from timeline_service.timeline import StoreAwayError, Tweet
+from timeline_service.timeline import BEGINNING, Run, StoreAwayError, Tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -45,6 +45,7 @@ class DynamoArchive:
         self._probe = probe or dynamodb
         self._followers = f"{table_prefix}followers"
         self._tweets = f"{table_prefix}tweets"
+        self._users = f"{table_prefix}users"
         self._threads = ThreadPoolExecutor(QUERIES, thread_name_prefix="archive")
 
     def check(self) -> None:
@@ -67,10 +68,16 @@ class DynamoArchive:
         certain = {item["followee_id"]["S"] for item in self._items(self._followers, keys)}
         return frozenset(indexed.difference(noted) | certain)
 
-    def latest(self, author_ids: Iterable[str], below: str, count: int) -> list[list[Tweet]]:
-        """Return for each author the newest undeleted tweets below an id."""
+    def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
+        """Return for each author up to so many of their undeleted tweets below an id of theirs: one query each."""
         with _away():
-            return list(self._threads.map(partial(self._by_author, below=below, count=count), author_ids))
+            return dict(self._threads.map(partial(self._by_author, count), below.items()))
+
+    def celebrities(self) -> frozenset[str]:
+        """Return who is a celebrity: an index of them alone, so reading it whole is cheap."""
+        with _away():
+            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName="by_celebrity")
+            return frozenset(item["user_id"]["S"] for page in pages for item in page["Items"])
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
         """Return those of the tweets that are not deleted, strongly consistent."""
@@ -92,25 +99,19 @@ class DynamoArchive:
             time.sleep(0.02 * throttled)
             keys = [*left, *keys[BATCH:]]
 
-    def _by_author(self, author_id: str, below: str, count: int) -> list[Tweet]:
-        tweets: list[Tweet] = []
-        query: dict[str, Any] = {}
-        while len(tweets) < count:
-            answer = self._dynamodb.query(
-                TableName=self._tweets,
-                IndexName="by_author",
-                KeyConditionExpression="author_id = :author AND tweet_id < :below",
-                FilterExpression="attribute_not_exists(deleted_at)",
-                ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
-                ScanIndexForward=False,
-                Limit=count,
-                **query,
-            )
-            tweets += [_tweet(item) for item in answer["Items"]]
-            if "LastEvaluatedKey" not in answer:
-                break
-            query = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-        return tweets[:count]
+    def _by_author(self, count: int, author: tuple[str, str]) -> tuple[str, Run]:
+        answer = self._dynamodb.query(
+            TableName=self._tweets,
+            IndexName="by_author",
+            KeyConditionExpression="author_id = :author AND tweet_id < :below",
+            FilterExpression="attribute_not_exists(deleted_at)",
+            ProjectionExpression="tweet_id",
+            ExpressionAttributeValues={":author": {"S": author[0]}, ":below": {"S": author[1]}},
+            ScanIndexForward=False,
+            Limit=count,
+        )
+        floor = answer["LastEvaluatedKey"]["tweet_id"]["S"] if "LastEvaluatedKey" in answer else BEGINNING
+        return author[0], Run([item["tweet_id"]["S"] for item in answer["Items"]], floor)
 
 
 def _tweet(item: Any) -> Tweet:

@@ -1,7 +1,8 @@
 -- Put a rebuilt timeline in place of its mark. KEYS: timeline, following.
 -- ARGV: token, seconds, how many ids, the ids with the floor last where it is "0", then whom the user follows.
--- 0 and nothing done if the mark is gone: a follow changed, or the builder took too long.
-if redis.call('LINDEX', KEYS[1], -1) ~= '!' .. ARGV[1] then return 0 end
+-- 0 and nothing done if the mark is gone: a follow changed, the builder took too long, or Redis began anew.
+local now = history()
+if redis.call('LINDEX', KEYS[1], -1) ~= now .. ARGV[1] then return 0 end
 
 local arrived, merged, a = redis.call('LRANGE', KEYS[1], 0, -2), {}, 1
 local last = 3 + tonumber(ARGV[3])
@@ -21,6 +22,7 @@ end
 redis.call('DEL', KEYS[1], KEYS[2])
 all('RPUSH', KEYS[1], merged, 1)
 all('SADD', KEYS[2], ARGV, last + 1)
+redis.call('SADD', KEYS[2], now)
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 redis.call('EXPIRE', KEYS[2], ARGV[2])
 return 1

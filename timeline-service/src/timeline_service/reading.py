@@ -1,115 +1,108 @@
 """A page of a home timeline: from the cache as far down as it is complete, below that from the database."""
 
-import heapq
 import logging
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
-from timeline_service.timeline import (
-    BEGINNING,
-    CAP,
-    TOP,
-    CacheAwayError,
-    Page,
-    Timeline,
-    Tweet,
-    below,
-    built,
-    page,
-    visible,
-)
+from timeline_service.building import Building
+from timeline_service.celebrities import Sayings
+from timeline_service.places import BusyError
+from timeline_service.seen import NOTHING, Seen, write_mark
+from timeline_service.stores import Archive, Cache
+from timeline_service.timeline import BEGINNING, TOP, CacheAwayError, Page, Run, Tweet, page, union, visible
 
-REBUILDS = 3
+AMPLE = 3  # times as many ids as wanted fill a page, unless many are deleted or of authors left
+LEAST = 60  # ids that are read even for a small page: more than a mark names
 _log = logging.getLogger(__name__)
 
 
-class Cache(Protocol):
-    """Timelines, recent tweets and bodies, any of which may be gone at any time."""
+class Stretch(NamedTuple):
+    """Some ids in a row, whom the reader followed meanwhile, what knows the bodies, and where it all came from."""
 
-    def load(self, user_id: str) -> Timeline | None:
-        """Return the timeline; None if it is cold. A read renews its expiry."""
-
-    def begin(self, user_id: str) -> str | None:
-        """Mark a rebuild and return its token; None if another rebuild is in progress."""
-
-    def commit(self, user_id: str, token: str, timeline: Timeline) -> bool:
-        """Put the timeline in its place, below what arrived meanwhile, if the mark is still there."""
-
-    def noted(self, user_id: str) -> Iterable[str]:
-        """Return the followees whose edge changed lately: an index may not know yet."""
-
-    def recent(self, author_ids: Iterable[str]) -> list[str]:
-        """Return the latest ids of these authors, in no order: an index may not have them yet."""
-
-    def bodies(self, tweet_ids: list[str]) -> dict[str, Tweet | None]:
-        """Return what is known of these tweets; None stands for a deleted one."""
-
-    def fill(self, tweets: Iterable[Tweet], gone: Iterable[str]) -> None:
-        """Remember bodies that the database gave, and which tweets it has no longer."""
-
-
-class Archive(Protocol):
-    """The database, which has it all."""
-
-    def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
-        """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
-
-    def latest(self, author_ids: Iterable[str], below: str, count: int) -> list[list[Tweet]]:
-        """Return for each author the newest undeleted tweets below an id."""
-
-    def tweets(self, tweet_ids: list[str]) -> dict[str, Tweet]:
-        """Return those of the tweets that are not deleted, strongly consistent."""
+    run: Run
+    following: frozenset[str]
+    bodies: Callable[[list[str]], Mapping[str, Tweet]]
+    source: str
 
 
 class Reading:
     """Home timelines over one cache and one archive. Safe among threads."""
 
-    def __init__(self, cache: Cache, archive: Archive, note: Callable[[str], None]) -> None:
-        """Take the stores, and whom to tell where each page came from: cache, rebuild or database."""
+    def __init__(
+        self,
+        cache: Cache,
+        archive: Archive,
+        building: Building,
+        sayings: Sayings,
+        note: Callable[[str], None],
+        clock: Callable[[], float],
+        least: int = LEAST,
+    ) -> None:
+        """Take the stores, what builds on them, whom to tell where each page came from, the time, and a size."""
         self._cache = cache
         self._archive = archive
+        self._building = building
+        self._sayings = sayings
         self._note = note
+        self._clock = clock
+        self._least = least
 
-    def home(self, user_id: str, limit: int, cursor: str) -> Page:
-        """Return the tweets below the cursor; a page is short only at the very end."""
+    def home(self, user_id: str, limit: int, cursor: str = TOP, seen: Seen = NOTHING) -> Page:
+        """Return the tweets below the cursor that were not seen; a page is short only at the very end."""
+        now, newest = self._clock(), None
+        tweets: list[Tweet] = []
         try:
-            timeline = self._cache.load(user_id)
-            self._note("cache" if timeline else "rebuild")
-            return self._page(timeline or self._rebuild(user_id), limit, cursor)
+            for stretch in self._stretches(user_id, cursor, max(AMPLE * (limit + 1), self._least)):
+                newest = newest or write_mark(stretch.run, now)
+                tweets += _shown(stretch, seen, limit + 1 - len(tweets))
+                if len(tweets) > limit or stretch.run.floor <= seen.floor:
+                    break
+        except BusyError:
+            self._note("shed")
+            raise
+        self._note(stretch.source)
+        return page(tweets, limit, newest if cursor == TOP else None)
+
+    def _stretches(self, user_id: str, below: str, ample: int) -> Iterator[Stretch]:
+        """Give all that lies below an id, down to the first tweet ever."""
+        try:
+            for count in [ample, None] if below == TOP else [None]:  # at the top a part of what is cached will do
+                timeline = self._cache.home.load([user_id], count).get(user_id)
+                source = "cache" if timeline else "rebuild"
+                timeline = timeline or self._building.home(user_id)
+                following, runs = timeline.following, [timeline, *self._sayings.runs(timeline.following, count)]
+                more = True
+                while more:
+                    run = union(runs, below, ample)
+                    yield Stretch(run, following, self._bodies, source)
+                    below, more = min(below, run.floor), len(run.ids) == ample
         except CacheAwayError as error:
             _log.warning("reading from the database", extra={"reason": str(error)})
-            self._note("database")
-            return self._page(Timeline([], TOP, self._archive.followees(user_id) | {user_id}), limit, cursor)
+            following = self._archive.followees(user_id) | {user_id}
+        while below != BEGINNING:
+            run = self._building.gathered(following, below, ample)
+            yield Stretch(run, following, self._archive.tweets, "database")
+            below = run.floor
 
-    def _page(self, timeline: Timeline, limit: int, cursor: str) -> Page:
-        wanted = limit + 1
-        tweets: list[Tweet] = []
-        ids = below(timeline.ids, cursor)
-        while ids and len(tweets) < wanted:
-            chunk, ids = ids[:wanted], ids[wanted:]
-            tweets += visible(chunk, self._bodies(chunk), timeline.following)
-        if len(tweets) < wanted and timeline.floor != BEGINNING:
-            start = min(cursor, timeline.floor, key=int)
-            sources = self._archive.latest(timeline.following, start, wanted - len(tweets))
-            tweets += heapq.merge(*sources, key=lambda tweet: int(tweet.tweet_id), reverse=True)
-        return page(tweets, limit)
-
-    def _rebuild(self, user_id: str) -> Timeline:
-        """Build the timeline anew. Nothing is kept if a follow changed meanwhile, so begin again then."""
-        for _ in range(REBUILDS):
-            token = self._cache.begin(user_id)
-            following = self._archive.followees(user_id, self._cache.noted(user_id)) | {user_id}
-            sources = self._archive.latest(following, TOP, CAP)
-            ids = [[tweet.tweet_id for tweet in tweets] for tweets in sources]
-            timeline = built(ids, self._cache.recent(following), following)
-            if token is None or self._cache.commit(user_id, token, timeline):
-                break
-        return timeline
-
-    def _bodies(self, tweet_ids: list[str]) -> dict[str, Tweet]:
-        known = self._cache.bodies(tweet_ids)
-        if missing := [tweet_id for tweet_id in tweet_ids if tweet_id not in known]:
-            found = self._archive.tweets(missing)
-            self._cache.fill(found.values(), [tweet_id for tweet_id in missing if tweet_id not in found])
-            known |= found
+    def _bodies(self, tweet_ids: list[str]) -> Mapping[str, Tweet]:
+        """Return the tweets that exist, and remember those that the cache did not know."""
+        try:
+            known, rights = self._cache.bodies(tweet_ids)
+            if rights:
+                found = self._archive.tweets([*rights])
+                self._cache.fill(rights, found)
+                known |= found
+        except CacheAwayError as error:
+            _log.warning("reading bodies from the database", extra={"reason": str(error)})
+            return self._archive.tweets(tweet_ids)
         return {tweet_id: tweet for tweet_id, tweet in known.items() if tweet is not None}
+
+
+def _shown(stretch: Stretch, seen: Seen, wanted: int) -> list[Tweet]:
+    """Return the first so many that are new, exist, and whose authors are followed."""
+    new = [tweet_id for tweet_id in stretch.run.ids if seen.new(tweet_id)]
+    tweets: list[Tweet] = []
+    while new and len(tweets) < wanted:
+        chunk, new = new[:wanted], new[wanted:]
+        tweets += visible(chunk, stretch.bodies(chunk), stretch.following)
+    return tweets[:wanted]

@@ -13,6 +13,8 @@ class Settings:
     jwt_audience: str
     redis_url: str
     table_prefix: str
+    rebuilds_in_flight: int
+    celebrities_a_wave: int
 
     @classmethod
     def from_environment(cls) -> "Settings":
@@ -23,6 +25,8 @@ class Settings:
             jwt_audience=_need("JWT_AUDIENCE"),
             redis_url=_need("REDIS_URL"),
             table_prefix=os.environ.get("TABLE_PREFIX", ""),
+            rebuilds_in_flight=_count("REBUILDS_IN_FLIGHT", 4),
+            celebrities_a_wave=_count("CELEBRITIES_A_WAVE", 100),
         )
 
 
@@ -30,3 +34,10 @@ def _need(name: str) -> str:
     if name not in os.environ:
         raise SystemExit(f"set the environment variable {name}; the service's README lists them all")
     return os.environ[name]
+
+
+def _count(name: str, default: int) -> int:
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal() or int(text) == 0:
+        raise SystemExit(f"{name} must be a whole number from 1 on, not {text!r}")
+    return int(text)

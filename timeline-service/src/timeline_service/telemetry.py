@@ -6,12 +6,14 @@ import time
 import uuid
 
 from flask import Flask, Response, g, request
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 METRICS = CollectorRegistry()
 ProcessCollector(registry=METRICS)
 _SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"], registry=METRICS)
 PAGES = Counter("timeline_pages", "Pages, by where they came from.", ["source"], registry=METRICS)
+CELEBRITIES_AGE = Gauge("celebrities_age_seconds", "Since the set of celebrities was read.", registry=METRICS)
+REBUILDS = Gauge("timeline_rebuilds_in_flight", "Timelines that are being built.", registry=METRICS)
 _METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"}
 _REQUEST_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _log = logging.getLogger(__name__)

@@ -2,17 +2,17 @@
 
 Rule: each source of ids is strictly descending and complete from its head down to its own floor. So whatever lies above
 the highest floor of all sources is the truth, and below it the next source is asked. The read decides what shows:
-only undeleted tweets of those the reader follows now, and the reader's own.
+only undeleted tweets of those the reader follows now, and the reader's own. Ids are 19 digits: they compare as texts.
 """
 
 import base64
 import binascii
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import chain, groupby, islice, takewhile
 
 CAP = 800  # tweets that a cached timeline holds
 BEGINNING = "0"  # a floor below every id
@@ -22,7 +22,7 @@ _USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
 
 
 class BadCursorError(Exception):
-    """A cursor that this service did not hand out."""
+    """A cursor, or a mark of what is new, that this service did not hand out."""
 
 
 class StoreAwayError(Exception):
@@ -45,18 +45,25 @@ class Tweet:
 
 @dataclass(frozen=True)
 class Page:
-    """Some tweets, newest first, and where they go on."""
+    """Some tweets, newest first, where they go on, and the mark to ask later for what is new above them."""
 
     tweets: list[Tweet]
     next_cursor: str | None
+    newest: str | None
 
 
 @dataclass(frozen=True)
-class Timeline:
-    """Ids that a reader may see, complete down to the floor, and whom the reader follows, themselves included."""
+class Run:
+    """Ids, strictly descending, and complete from the head down to the floor."""
 
     ids: Sequence[str]
     floor: str
+
+
+@dataclass(frozen=True)
+class Timeline(Run):
+    """What a reader may see, and whom the reader follows, themselves included."""
+
     following: frozenset[str]
 
 
@@ -65,23 +72,29 @@ def is_user_id(text: str) -> bool:
     return _USER_ID.fullmatch(text) is not None
 
 
-def merged(sources: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Merge descending ids into one descending sequence without repeats."""
-    return (tweet_id for tweet_id, _ in groupby(heapq.merge(*sources, key=int, reverse=True)))
+def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> Run:
+    """Merge what lies below an id, without repeats: complete down to the highest floor, or to the last id wanted."""
+    floor = max(run.floor for run in runs)
+    merged = heapq.merge(*(under(run.ids, below) for run in runs), reverse=True)
+    complete = takewhile(lambda tweet_id: tweet_id >= floor, (tweet_id for tweet_id, _ in groupby(merged)))
+    ids = list(islice(complete, count))
+    return Run(ids, ids[-1] if ids and len(ids) == count else floor)
 
 
-def built(sources: Sequence[Sequence[str]], extra: Iterable[str], following: frozenset[str]) -> Timeline:
-    """Make a timeline of the newest CAP tweets of each author followed, and of ids that may be newer still.
-
-    A source of CAP ids may go on below its last; then the whole is full too, and its floor is no lower.
-    """
-    ids = list(islice(merged([*sources, sorted(extra, key=int, reverse=True)]), CAP))
-    return Timeline(ids, ids[-1] if len(ids) == CAP else BEGINNING, following)
+def behind(runs: Mapping[str, Run], count: int) -> dict[str, str]:
+    """Return whose runs end above the last of the newest so many ids, and where: the rest need no more reading."""
+    ids = sorted({*chain.from_iterable(run.ids for run in runs.values())}, reverse=True)
+    last = ids[count - 1] if len(ids) >= count else BEGINNING
+    return {name: run.floor for name, run in runs.items() if run.floor > last}
 
 
-def below(ids: Sequence[str], cursor: str) -> list[str]:
+def under(ids: Sequence[str], below: str) -> Sequence[str]:
     """Return the ids that come after this one."""
-    return [tweet_id for tweet_id in ids if int(tweet_id) < int(cursor)]
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if ids[middle] < below else (middle + 1, high)
+    return ids[low:] if low else ids
 
 
 def visible(ids: Iterable[str], bodies: Mapping[str, Tweet], following: frozenset[str]) -> list[Tweet]:
@@ -90,21 +103,31 @@ def visible(ids: Iterable[str], bodies: Mapping[str, Tweet], following: frozense
     return [tweet for tweet in tweets if tweet.author_id in following]
 
 
-def page(tweets: Sequence[Tweet], limit: int) -> Page:
+def page(tweets: Sequence[Tweet], limit: int, newest: str | None) -> Page:
     """Cut a page; one tweet more than the limit tells that there is a next one."""
     shown = list(tweets[:limit])
-    return Page(shown, write_cursor(shown[-1].tweet_id) if len(tweets) > limit else None)
+    return Page(shown, write_cursor(shown[-1].tweet_id) if len(tweets) > limit else None, newest)
 
 
 def write_cursor(tweet_id: str) -> str:
     """Make the cursor of the page below this tweet."""
-    return base64.urlsafe_b64encode(tweet_id.encode()).decode().rstrip("=")
+    return opaque(tweet_id)
 
 
 def read_cursor(cursor: str) -> str:
     """Return the id that a cursor stands for."""
-    with suppress(ValueError, binascii.Error):
-        tweet_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        if _TWEET_ID.fullmatch(tweet_id):
-            return tweet_id
+    if (tweet_id := plain(cursor)) and _TWEET_ID.fullmatch(tweet_id):
+        return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
+
+
+def opaque(text: str) -> str:
+    """Wrap what clients hand back and need not understand."""
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def plain(text: str) -> str | None:
+    """Unwrap what opaque made; None if it made no such thing."""
+    with suppress(ValueError, binascii.Error):
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+    return None

@@ -1,0 +1,104 @@
+"""One Redis, or a cluster of them: which of the two a URL names is found out at the first call.
+
+Rule: the keys of one call have one hash tag, or live on one node. Those of one node travel as arguments, one call a
+node. A cluster refuses that where a slot moves: then each item is asked about by itself, with its keys declared.
+"""
+
+import hashlib
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from importlib.resources import files
+from itertools import chain
+from typing import Any
+
+from redis import Redis, RedisCluster, RedisError
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError, ReadOnlyError, RedisClusterException
+from redis.retry import Retry
+
+CALLS = 16  # at once, over all threads
+ERRORS = (RedisError, RedisClusterException)  # a cluster's client has some that are no RedisError
+Item = tuple[str, ...]  # what a script is asked about: keys, and what goes with them
+Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
+
+
+class Script:
+    """A Lua script of this package. Of each item that it is asked about, so many strings are keys."""
+
+    def __init__(self, *names: str, keys: int = 1) -> None:
+        self.text = "".join(files(__package__).joinpath(name).read_text("utf-8") for name in names)
+        self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+        self.keys = keys
+
+
+class Nodes:
+    """The one, or all of them: connected when needed, and anew when what was known is gone. Safe among threads."""
+
+    def __init__(self, url: str, connect_timeout: float, timeout: float) -> None:
+        self._url = url
+        self._options = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout, "decode_responses": True}
+        self._client: Any = None
+        self._connecting = threading.Lock()
+        self._threads = ThreadPoolExecutor(CALLS, thread_name_prefix="redis")
+
+    @property
+    def client(self) -> Any:
+        """Return the client of the one or of the cluster."""
+        with self._connecting:
+            self._client = self._client or self._connect()
+            return self._client
+
+    def call(self, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
+        """Run a script on keys of one hash tag."""
+        return _run(self.client, script, keys, args)
+
+    def gather(self, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Answers:
+        """Run a script with these arguments, and behind them the items, wherever their keys live."""
+        client = self.client
+        if isinstance(client, Redis):
+            return [(items, _run(client, script, (), [*args, *chain.from_iterable(items)]))]
+        parts: dict[Redis, list[Item]] = defaultdict(list)
+        for item in items:
+            node = client.nodes_manager.get_node_from_slot(client.keyslot(item[0]))
+            parts[node.redis_connection].append(item)
+        return [*chain.from_iterable(self._threads.map(partial(self._ask, script, args), parts, parts.values()))]
+
+    def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:
+        try:
+            return [(items, _run(node, script, (), [*args, *chain.from_iterable(items)]))]
+        except ERRORS:  # a slot moves, or the node is gone: the cluster's client finds out where to
+            return [([item], self.call(script, item[: script.keys], [*args, *item])) for item in items]
+
+    @contextmanager
+    def named(self, away: type[Exception]) -> Iterator[None]:
+        """Give every error of Redis this name."""
+        try:
+            yield
+        except ERRORS as error:
+            if isinstance(error, RedisClusterException | ReadOnlyError):
+                self._client = None  # all nodes that it knew are gone, or the one is no master any more: ask the URL
+            raise away(f"Redis did not answer: {error}") from error
+
+    def close(self) -> None:
+        """Give the connections back."""
+        if self._client is not None:
+            self._client.close()
+
+    def _connect(self) -> Any:
+        once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
+        redis = Redis.from_url(self._url, retry=once_more, **self._options)
+        if not redis.info("cluster")["cluster_enabled"]:
+            return redis
+        redis.close()
+        return RedisCluster.from_url(self._url, retry=once_more, require_full_coverage=False, **self._options)
+
+
+def _run(client: Any, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
+    try:
+        return client.evalsha(script.sha, len(keys), *keys, *args)
+    except NoScriptError:  # this node is new, or began anew
+        return client.eval(script.text, len(keys), *keys, *args)

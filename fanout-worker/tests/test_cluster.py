@@ -1,0 +1,141 @@
+"""Redis Cluster under the worker's feet: slots move, masters die; what was inserted is there, or its list is cold."""
+
+import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from redis.crc import key_slot
+
+from eventually import eventually
+from fanout_worker import layout
+from fanout_worker.deliveries import StoreAwayError
+from fanout_worker.timelines import Timelines, connect
+from redis_nodes import redis_cluster
+
+pytestmark = pytest.mark.stack
+FIRST = 1_700_000_000_000_000_000
+
+
+def snowflake(n):
+    return str(FIRST + n)
+
+
+def slot_of(user):
+    return key_slot(layout.home_timeline(user).encode())
+
+
+def neighbours(user, count):
+    """Other users whose keys have this user's slot."""
+    others = (f"n-{n}" for n in itertools.count())
+    return [user, *itertools.islice((other for other in others if slot_of(other) == slot_of(user)), count - 1)]
+
+
+class World:
+    """A cluster, a worker's timelines on it, and users whose timelines were built where their keys are."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.nodes = connect(cluster.url)
+        self.timelines = Timelines(self.nodes)
+
+    def build(self, users):
+        for user in users:
+            home = self.home(user)
+            home.rpush(layout.home_timeline(user), "0")
+            home.sadd(layout.following(user), user, f"!{history(home)}")
+
+    def home(self, user):
+        return self.cluster.owner(layout.home_timeline(user)).redis
+
+    def is_warm(self, user):
+        """As a reader sees it."""
+        home = self.home(user)
+        return home.sismember(layout.following(user), f"!{history(home)}")
+
+    def ids(self, user):
+        return self.home(user).lrange(layout.home_timeline(user), 0, -1)
+
+    def insert(self, n, users):
+        """Try until it is done, as a delivery does."""
+        while True:
+            try:
+                return self.timelines.insert(snowflake(n), users)
+            except StoreAwayError:
+                pass
+
+
+def history(redis):
+    return redis.info("replication")["master_replid"][:8]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with redis_cluster(replicated=True) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def world(cluster):
+    world = World(cluster)
+    yield world
+    world.nodes.close()
+
+
+def test_a_slot_in_the_middle_of_its_move_loses_nothing(world, somebody):
+    """Half of its keys are here, half are there, and the call for the whole node is refused."""
+    users = neighbours(somebody(), 6)
+    world.build(users)
+    source = world.cluster.owner(layout.home_timeline(users[0]))
+    target = next(node for node in world.cluster.masters() if node is not source)
+    bystander = somebody()
+    world.build([bystander])
+    world.insert(1, [*users, bystander])
+    with world.cluster.moving(slot_of(users[0]), source, target, keys=6):
+        world.insert(2, [*users, bystander])
+    assert world.insert(3, [*users, bystander]) == 7
+    for user in (*users, bystander):
+        assert world.ids(user) == [snowflake(3), snowflake(2), snowflake(1), "0"]
+    assert world.is_warm(bystander)
+    assert not any(world.is_warm(user) for user in users)
+
+
+def test_slots_move_and_a_master_dies_under_load(world, somebody):
+    """Every list that counts as warm holds all that was inserted; every list descends; the untouched stay warm."""
+    users = [somebody() for _ in range(200)]
+    moved = neighbours(users[0], 10)
+    users += moved[1:]
+    world.build(users)
+    over, numbers, done = threading.Event(), itertools.count(), []
+
+    def write():
+        while not over.is_set():
+            n = next(numbers)
+            world.insert(n, users)
+            done.append(n)
+
+    with ThreadPoolExecutor(3) as writers:
+        jobs = [writers.submit(write) for _ in range(3)]
+        try:
+            source = world.cluster.owner(layout.home_timeline(users[0]))
+            target, third = (node for node in world.cluster.masters() if node is not source)
+            with world.cluster.moving(slot_of(users[0]), source, target, keys=7):
+                eventually(lambda: len(done) > 20, True)
+            world.cluster.fail_over(third)
+            world.cluster.settle()
+            after = len(done)
+            eventually(lambda: len(done) > after + 20, True)
+        finally:
+            over.set()
+        for job in jobs:
+            job.result(timeout=30)
+    expected = [*(snowflake(n) for n in sorted(done, reverse=True)), "0"]
+    for user in users:
+        ids = world.ids(user)
+        assert all(int(above) > int(below) for above, below in itertools.pairwise(ids))
+        if world.is_warm(user):
+            assert ids == expected[: len(ids)]
+            assert len(ids) >= min(len(expected), layout.CAP)
+    cold = {user for user in users if not world.is_warm(user)}
+    assert set(moved) <= cold
+    assert 0 < len(cold - {*moved}) < len(users) / 2

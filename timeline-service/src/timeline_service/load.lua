@@ -1,0 +1,19 @@
+-- Read timelines. ARGV: how many of the newest ids, or 0 for all; seconds that a timeline lives; seconds that a provisional
+-- one lives; then of each its timeline and following.
+-- Of each: nothing if it is cold; else its ids, its following, and what of the following is the history.
+local count, lives, provisional = tonumber(ARGV[1]) - 1, tonumber(ARGV[2]), tonumber(ARGV[3])
+local now, found = history(), {}
+for i = 4, #ARGV, 2 do
+  local timeline, following, one = ARGV[i], ARGV[i + 1], false
+  local last = redis.call('LINDEX', timeline, -1)
+  if last and last:byte() ~= 33 and redis.call('SISMEMBER', following, now) == 1 then -- 33 is '!', the mark of a rebuild
+    local left = redis.call('TTL', timeline)
+    if left > provisional and left < lives - 86400 then -- whoever reads stays warm
+      redis.call('EXPIRE', timeline, lives)
+      redis.call('EXPIRE', following, lives)
+    end
+    one = { redis.call('LRANGE', timeline, 0, count), redis.call('SMEMBERS', following), now }
+  end
+  found[#found + 1] = one
+end
+return found

@@ -1,0 +1,49 @@
+"""What a reader has seen of the top of a timeline, for asking later what is new. Pure: time is an argument.
+
+Rule: ids are in the order of time, but tweets become visible a little out of it: fan-out takes a moment, and longer for
+one than for another. So a mark is not the newest id. It is the newest id old enough for all below it to have arrived,
+and those above that were there. What is new is the rest: nothing is shown again, and no late tweet slips past, unless
+it is later than that, or more than MOST others have come since.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+
+from timeline_service.timeline import BEGINNING, BadCursorError, Run, opaque, plain
+
+SETTLING = 10.0  # seconds after which a tweet has arrived, or is so late that something is broken
+MOST = 50  # ids that a mark names: it has to fit in a URL
+EPOCH = 1_288_834_974_657  # ms: where the ids' clock begins
+_MARK = re.compile(rf"(0|[0-9]{{19}})(\.[0-9]{{19}}){{0,{MOST}}}")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that was there: everything down from the floor, and some above it."""
+
+    floor: str
+    above: frozenset[str]
+
+    def new(self, tweet_id: str) -> bool:
+        """Tell whether a tweet was not there."""
+        return tweet_id > self.floor and tweet_id not in self.above
+
+
+NOTHING = Seen(BEGINNING, frozenset())
+
+
+def write_mark(run: Run, now: float) -> str:
+    """Note what is there now, read from the top."""
+    settled = str((int((now - SETTLING) * 1000) - EPOCH) << 22)
+    above = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)][:MOST]
+    floor = run.ids[len(above)] if len(above) < len(run.ids) else run.floor
+    return opaque(".".join([floor, *above]))
+
+
+def read_mark(mark: str) -> Seen:
+    """Return what a mark notes."""
+    if (text := plain(mark)) and _MARK.fullmatch(text):
+        floor, *above = text.split(".")
+        return Seen(floor, frozenset(above))
+    raise BadCursorError("since: give back a newest as it came, or leave it out")
