@@ -1,7 +1,7 @@
 """Celebrities: whose tweets are pushed, from which one on, and that neither beginning nor ending loses any."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fanout_worker.celebrities import Author, first_id, is_due, is_pushed
@@ -112,6 +112,7 @@ def test_a_demotion_of_nobody_says_so():
     assert memory.authors["bob"] == Author(10)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 40))
 def test_a_demotion_that_dies_anywhere_loses_nothing_and_the_next_one_ends_it(steps):
     """Until it has ended, readers merge; a tweet that comes between is pushed."""

@@ -1,7 +1,7 @@
 """What each event does to the timelines, on stores in memory."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import TOPICS, Source, TweetCreated, TweetDeleted, examples
@@ -132,6 +132,7 @@ def test_a_rebuild_in_progress_begins_anew():
     assert memory.lists["alice"] == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), max_size=12))
 def test_a_store_that_comes_and_goes_loses_nothing(faults):
     """Whatever fails in between, every event ends as if nothing had."""
