@@ -43,7 +43,9 @@ def whole_way() -> list[dict[str, Any]]:
     with dynamodb() as url, closing(connect(os.environ["REDIS_URL"])) as nodes, room(nodes.client):
         os.environ["AWS_ENDPOINT_URL_DYNAMODB"] = url
         bare = boto3.client("dynamodb")
-        deliveries = Deliveries(Timelines(nodes), Tables(our_client(), ""), celebrity_threshold=10**9)
+        deliveries = Deliveries(
+            Timelines(nodes), Tables(our_client(), ""), celebrity_threshold=10**9, celebrity_ahead=20
+        )
         ids = (str(FIRST + n) for n in itertools.count(10**6))
         for count in FOLLOWERS:
             star = f"star-{uuid.uuid4().hex[:8]}"

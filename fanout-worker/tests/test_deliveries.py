@@ -16,9 +16,9 @@ OURS = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers
 
 
 def deliver(memory, *events):
-    Deliveries(memory, memory, celebrity_threshold=3, now=lambda: 1_700_000_000_000, sleep=lambda _: None).deliver(
-        events
-    )
+    Deliveries(
+        memory, memory, celebrity_threshold=3, celebrity_ahead=20, now=lambda: 1_700_000_000_000, sleep=lambda _: None
+    ).deliver(events)
 
 
 def test_a_tweet_reaches_its_author_and_every_warm_follower():

@@ -34,7 +34,7 @@ class World:
         self.said = {person: [] for person in PEOPLE}
         self.topic, self.waiting, self._built = [], [], {}
         self.deliveries = Deliveries(
-            self.memory, self.memory, THRESHOLD, now=lambda: (FIRST >> 22) + EPOCH_MS, sleep=lambda _: None
+            self.memory, self.memory, THRESHOLD, 0, now=lambda: (FIRST >> 22) + EPOCH_MS, sleep=lambda _: None
         )
 
     def step(self):

@@ -13,7 +13,7 @@ import pytest
 from contracts import TOPICS
 from fanout_worker import layout
 from fanout_worker.dead_letters import KafkaDeadLetters, unsettled
-from fanout_worker.jobs import TOPIC_LIST
+from fanout_worker.streams import TOPIC_LIST
 from fanout_worker.timelines import connect
 
 from .test_inbox import Letter

@@ -8,7 +8,7 @@ from typing import Any
 
 import faust
 
-from contracts import TOPICS, ContractError
+from contracts import ContractError
 from contracts.registry import RegistryAwayError, codec_for
 from fanout_worker.agents import consume
 from fanout_worker.dead_letters import KafkaDeadLetters
@@ -17,12 +17,11 @@ from fanout_worker.inbox import Inbox, Message
 from fanout_worker.metrics import BEHIND
 from fanout_worker.progress import Progress
 from fanout_worker.settings import Settings
-from fanout_worker.streams import GROUP, KafkaAwayError, Streams
+from fanout_worker.streams import GROUP, TOPIC_LIST, KafkaAwayError, Streams
 from fanout_worker.tables import Tables, client
 from fanout_worker.timelines import Timelines, connect
 from fanout_worker.watchdog import Watchdog
 
-TOPIC_LIST = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers]
 LONGEST_STOP = 20.0
 EXIT_HUNG = 75
 

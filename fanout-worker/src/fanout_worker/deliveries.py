@@ -73,7 +73,7 @@ class Deliveries:
         timelines: Timelines,
         tables: Tables,
         celebrity_threshold: int,
-        celebrity_ahead: float = 0,
+        celebrity_ahead: float,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         sleep: Callable[[float], None] = time.sleep,
         alive: Callable[[], object] = lambda: None,

@@ -9,18 +9,17 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from contracts import TOPICS
 from fanout_worker import cold
 from fanout_worker.celebrities import first_id
 from fanout_worker.dead_letters import unsettled
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote
 from fanout_worker.settings import JobSettings
+from fanout_worker.streams import TOPIC_LIST
 from fanout_worker.tables import Tables, client
 from fanout_worker.timelines import Timelines, connect
 
 THREADS = 8
-TOPIC_LIST = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers]
 
 
 class Job:
@@ -30,7 +29,9 @@ class Job:
         self._settings = settings
         self._nodes = connect(settings.redis_url)
         self._tables = Tables(client(), settings.table_prefix)
-        self._deliveries = Deliveries(Timelines(self._nodes), self._tables, settings.celebrity_threshold)
+        self._deliveries = Deliveries(
+            Timelines(self._nodes), self._tables, settings.celebrity_threshold, settings.celebrity_ahead
+        )
 
     def cold(self, user_id: str | None, node: str | None) -> int:
         """Make one user's timelines cold, or all of a node, or all there are."""

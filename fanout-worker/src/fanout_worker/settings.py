@@ -13,6 +13,7 @@ class JobSettings:
     table_prefix: str
     log_level: str
     celebrity_threshold: int
+    celebrity_ahead: float
 
     @classmethod
     def from_environment(cls) -> "JobSettings":
@@ -23,6 +24,7 @@ class JobSettings:
             table_prefix=os.environ.get("TABLE_PREFIX", ""),
             log_level=os.environ.get("LOG_LEVEL", "INFO"),
             celebrity_threshold=int(os.environ.get("CELEBRITY_THRESHOLD", "10000")),
+            celebrity_ahead=float(os.environ.get("CELEBRITY_AHEAD", "20")),
         )
 
 
@@ -33,7 +35,6 @@ class Settings(JobSettings):
     registry_url: str
     host: str
     port: int
-    celebrity_ahead: float
     stall_seconds: float
 
     @classmethod
@@ -44,7 +45,6 @@ class Settings(JobSettings):
             registry_url=_need("SCHEMA_REGISTRY_URL"),
             host=os.environ.get("HOST", "0.0.0.0"),  # noqa: S104 - a container listens on all of its own
             port=int(_need("PORT")),
-            celebrity_ahead=float(os.environ.get("CELEBRITY_AHEAD", "20")),
             stall_seconds=float(os.environ.get("STALL_SECONDS", "90")),
         )
 

@@ -6,9 +6,10 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # it exports it without saying
 
-from contracts import ContractError, Topic
+from contracts import TOPICS, ContractError, Topic
 
 GROUP = "fanout-worker"
+TOPIC_LIST = [topic for topic in TOPICS.values() if GROUP in topic.consumers]
 TIMEOUT_S = 5.0
 _FATAL_ONLY = 2  # librdkafka writes several lines a second while a broker is away
 
