@@ -1,14 +1,14 @@
 """Create the tables of tables.yaml that are missing, and check that the others are what it says. Safe to repeat.
 
-An index that a table lacks is added, which DynamoDB does while the table is in use. Whatever else differs is an error,
-never a change: a key cannot be altered, and switching a stream on again makes a new stream, with a gap before it.
+A table that differs is an error, never a change: a key cannot be altered, and switching a stream on again makes a new
+stream, with a gap before it.
 """
 
 import argparse
 import os
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,17 +58,13 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
             say(f"waiting for DynamoDB: {error}")
             time.sleep(PAUSE_S)
         else:
-            lacking = missing_indexes(wanted, found)
-            if differences := compare(shape(without(wanted, lacking)), shape(found)):
+            if differences := compare(shape(wanted), shape(found)):
                 raise TableError(f"table {name} differs from tables.yaml: {'; '.join(differences)}")
-            states = {found["TableStatus"], *(each["IndexStatus"] for each in indexes_of(found))}
-            if states == {"ACTIVE"} and not lacking:
+            if found["TableStatus"] == "ACTIVE":
                 say(f"table {name} is there")
                 return
             if time.monotonic() > deadline:
-                raise TableError(f"table {name} and its indexes are still {', '.join(sorted(states))}; run this again")
-            if states == {"ACTIVE"}:
-                add_index(dynamodb, name, without(wanted, lacking[1:]), lacking[0])
+                raise TableError(f"table {name} is still {found['TableStatus']}")
             time.sleep(PAUSE_S)
 
 
@@ -79,36 +75,6 @@ def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
     except dynamodb.exceptions.ResourceInUseException:
         return
     say(f"table {name} created")
-
-
-def add_index(dynamodb: Any, name: str, wanted: Mapping[str, Any], index: str) -> None:
-    """Ask for an index, one at a time as DynamoDB wants it; that somebody else has just done so is as good."""
-    create = next(each for each in indexes_of(wanted) if each["IndexName"] == index)
-    keys = {key["AttributeName"] for keyed in (wanted, *indexes_of(wanted)) for key in keyed["KeySchema"]}
-    attributes = [each for each in wanted["AttributeDefinitions"] if each["AttributeName"] in keys]  # no others
-    try:
-        dynamodb.update_table(
-            TableName=name, AttributeDefinitions=attributes, GlobalSecondaryIndexUpdates=[{"Create": create}]
-        )
-    except (dynamodb.exceptions.ResourceInUseException, dynamodb.exceptions.LimitExceededException):
-        return
-    say(f"index {index} of table {name} is being built")
-
-
-def missing_indexes(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """Name the indexes that the table lacks."""
-    there = {each["IndexName"] for each in indexes_of(found)}
-    return [each["IndexName"] for each in indexes_of(wanted) if each["IndexName"] not in there]
-
-
-def without(table: Mapping[str, Any], indexes: Collection[str]) -> dict[str, Any]:
-    """Return the table as it would be without these indexes."""
-    return {**table, "GlobalSecondaryIndexes": [one for one in indexes_of(table) if one["IndexName"] not in indexes]}
-
-
-def indexes_of(table: Mapping[str, Any]) -> Sequence[Any]:
-    """Return a table's indexes."""
-    return table.get("GlobalSecondaryIndexes", ())
 
 
 def let_expire(dynamodb: Any, name: str, attribute: str) -> None:
@@ -131,7 +97,7 @@ def let_expire(dynamodb: Any, name: str, attribute: str) -> None:
 def shape(table: Mapping[str, Any]) -> dict[str, object]:
     """Reduce what CreateTable is told, or what DescribeTable answers, to what must agree, by name."""
     attributes = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
-    indexes = {each["IndexName"]: each for each in indexes_of(table)}
+    indexes = {each["IndexName"]: each for each in table.get("GlobalSecondaryIndexes", ())}
     return {
         "key": _keys(table, attributes),
         "stream": table.get("StreamSpecification", {}).get("StreamViewType"),

@@ -75,26 +75,7 @@ def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
     assert f"table {prefix}tweets differs from tables.yaml" in complaint
     assert "key should be tweet_id S HASH, is id N HASH" in complaint
     assert "stream should be NEW_AND_OLD_IMAGES, is None" in complaint
-
-
-@pytest.mark.stack
-def test_an_index_that_a_table_lacks_is_added_and_finds_what_was_there(prefix):
-    """Tables outlive the release that made them; nobody has to stop for a new index, or to know its command."""
-    dynamodb = boto3.client("dynamodb")
-    dynamodb.create_table(
-        TableName=f"{prefix}users",
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "user_id", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "user_id", "KeyType": "HASH"}],
-    )
-    for user in ({"user_id": {"S": "bob"}}, {"user_id": {"S": "star"}, "celebrity_since": {"S": "7"}}):
-        dynamodb.put_item(TableName=f"{prefix}users", Item=user)
-    run = start(prefix)
-    said, complaint = run.communicate()
-    assert (run.returncode, complaint) == (0, "")
-    assert f"index by_celebrity of table {prefix}users is being built" in said
-    listed = dynamodb.scan(TableName=f"{prefix}users", IndexName="by_celebrity")["Items"]
-    assert listed == [{"user_id": {"S": "star"}, "celebrity_since": {"S": "7"}}]
+    assert "index by_author key should be author_id S HASH, tweet_id S RANGE, is None" in complaint
 
 
 def test_a_store_that_is_away_is_waited_for_aloud_and_not_for_ever():
