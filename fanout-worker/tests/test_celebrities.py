@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fanout_worker.celebrities import Author, first_id, is_due, is_pushed
+from fanout_worker.celebrities import Author, first_id, is_pushed
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote
 
@@ -26,8 +26,8 @@ def star(followers_count=10, since=None, until=None):
     return memory
 
 
-def deliveries(memory, threshold=10):
-    return Deliveries(memory, memory, threshold, AHEAD, now=lambda: NOW)
+def deliveries(memory, threshold=5, **more):
+    return Deliveries(memory, memory, threshold, AHEAD, now=lambda: NOW, **more)
 
 
 def demoted(memory, until="until", threshold=11):
@@ -53,12 +53,6 @@ def test_whatever_lies_below_since_is_pushed_and_all_else_only_in_a_demotion(twe
     assert is_pushed(str(tweet), str(since), "1")
 
 
-@pytest.mark.parametrize(("count", "since", "due"), [(9, None, False), (10, None, True), (10, "1", False)])
-def test_who_reaches_the_threshold_is_due_once(count, since, due):
-    """Until a demotion has ended nobody is promoted again."""
-    assert is_due(Author(count, since), 10) is due
-
-
 def test_promotion_lies_ahead_and_loses_nothing_at_the_exact_id():
     """The tweet that promotes and all below the id are pushed; from it on the author's own timeline has them."""
     memory = star()
@@ -76,10 +70,26 @@ def test_promotion_lies_ahead_and_loses_nothing_at_the_exact_id():
 def test_two_workers_promote_once():
     """The second finds an id that lies ahead as well."""
     memory = star()
-    memory.meanwhile = lambda call: call == "promote" and memory.authors.update(bob=Author(10, since="5"))
+    memory.meanwhile = lambda call: call == "promote" and memory.authors.update(bob=Author(10, "5"))
     deliveries(memory).fan_out(first_id(NOW), "bob")
     assert memory.authors["bob"].since == "5"
     assert memory.lists["fan-0"] == [first_id(NOW), "0"]
+
+
+def test_who_has_a_follower_too_few_is_an_author_like_others():
+    """The followers that the tweet found are counted, not what anybody thinks they are."""
+    memory = star()
+    deliveries(memory, threshold=len(FANS) + 1).fan_out(first_id(NOW), "bob")
+    assert memory.authors["bob"].since is None
+
+
+def test_who_is_not_known_as_a_celebrity_is_pushed_without_a_look():
+    """The list of them may lag: to push too much is harmless, and no ordinary tweet costs a read of its author."""
+    memory = star(since="5")
+    deliveries(memory, may_be_celebrity=lambda _: False).fan_out(first_id(NOW), "bob")
+    assert memory.lists["fan-0"] == [first_id(NOW), "0"]
+    assert ("author", "bob") not in memory.asked
+    assert memory.authors["bob"].since == "5"
 
 
 def test_a_demotion_brings_everybody_what_was_not_pushed():

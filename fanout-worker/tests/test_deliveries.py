@@ -17,7 +17,7 @@ OURS = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers
 
 def deliver(memory, *events):
     Deliveries(
-        memory, memory, celebrity_threshold=3, celebrity_ahead=20, now=lambda: 1_700_000_000_000, sleep=lambda _: None
+        memory, memory, celebrity_threshold=9, celebrity_ahead=20, now=lambda: 1_700_000_000_000, sleep=lambda _: None
     ).deliver(events)
 
 

@@ -34,7 +34,13 @@ class World:
         self.said = {person: [] for person in PEOPLE}
         self.topic, self.waiting, self._built = [], [], {}
         self.deliveries = Deliveries(
-            self.memory, self.memory, THRESHOLD, 0, now=lambda: (FIRST >> 22) + EPOCH_MS, sleep=lambda _: None
+            self.memory,
+            self.memory,
+            THRESHOLD,
+            0,
+            self._may_be_celebrity,
+            now=lambda: (FIRST >> 22) + EPOCH_MS,
+            sleep=lambda _: None,
         )
 
     def step(self):
@@ -67,6 +73,10 @@ class World:
             self._depth += 1
             self.step()
             self._depth -= 1
+
+    def _may_be_celebrity(self, _):
+        """The list of them lags as it likes."""
+        return self._random.random() < 0.7
 
     def _person(self):
         return self._random.choice(PEOPLE)

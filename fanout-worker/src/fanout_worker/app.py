@@ -14,6 +14,7 @@ from fanout_worker.agents import consume
 from fanout_worker.dead_letters import KafkaDeadLetters
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.inbox import Inbox, Message
+from fanout_worker.known import Known
 from fanout_worker.metrics import BEHIND
 from fanout_worker.progress import Progress
 from fanout_worker.settings import Settings
@@ -33,6 +34,8 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
     streams = Streams(settings.kafka, TOPIC_LIST)
     progress.wait("redis", timelines.check, (StoreAwayError,))
     progress.wait("dynamodb", tables.check, (StoreAwayError,))
+    known = Known(tables.celebrities)
+    progress.wait("dynamodb", known.refresh, (StoreAwayError,))
     topic_ids = progress.wait("kafka", streams.check, (KafkaAwayError, ContractError))
     codecs = {}
     for topic in TOPIC_LIST:
@@ -55,7 +58,12 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         broker_commit_interval=1.0,
     )
     deliveries = Deliveries(
-        timelines, tables, settings.celebrity_threshold, settings.celebrity_ahead, alive=progress.attempted
+        timelines,
+        tables,
+        settings.celebrity_threshold,
+        settings.celebrity_ahead,
+        known.__contains__,
+        alive=progress.attempted,
     )
 
     def handle(inbox: Inbox, message: Message) -> None:
@@ -98,5 +106,6 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         last_resort.daemon = True
         last_resort.start()
 
+    known.keep_fresh()
     watchdog.start()
     return app

@@ -2,7 +2,8 @@
 
 Rule: the tweets of a celebrity from the id `since` on are not pushed; readers merge them. `since` lies in the future
 when it is written, so that every reader knows before the first tweet that is not pushed. `until` says that a demotion
-has begun: whoever sees it pushes again, whatever the id.
+has begun: whoever sees it pushes again, whatever the id. To push too much is harmless; so only what is not pushed needs
+a strong read.
 """
 
 from dataclasses import dataclass
@@ -27,8 +28,3 @@ def first_id(ms: int) -> str:
 def is_pushed(tweet_id: str, since: str | None, until: str | None) -> bool:
     """Tell whether a tweet goes into its followers' timelines."""
     return since is None or until is not None or int(tweet_id) < int(since)
-
-
-def is_due(author: Author, threshold: int) -> bool:
-    """Tell whether somebody has become a celebrity."""
-    return author.since is None and author.followers_count >= threshold

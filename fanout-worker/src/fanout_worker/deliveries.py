@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Protocol
 
 from contracts import Event, FollowChanged, TweetCreated, TweetDeleted
-from fanout_worker.celebrities import Author, first_id, is_due, is_pushed
+from fanout_worker.celebrities import Author, first_id, is_pushed
 from fanout_worker.layout import CAP
 from fanout_worker.metrics import DONE, INSERTED, LAG, PROMOTED, RETRIES
 
@@ -74,14 +74,19 @@ class Deliveries:
         tables: Tables,
         celebrity_threshold: int,
         celebrity_ahead: float,
+        may_be_celebrity: Callable[[str], bool] = lambda _: True,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         sleep: Callable[[float], None] = time.sleep,
         alive: Callable[[], object] = lambda: None,
     ) -> None:
-        """Take how many followers make a celebrity, and how many seconds ahead; alive hears that work goes on."""
+        """Take how many followers make a celebrity, how many seconds ahead, and who is looked up for it at all.
+
+        Alive hears that work goes on.
+        """
         self._timelines = timelines
         self._tables = tables
         self._threshold = celebrity_threshold
+        self._may_be_celebrity = may_be_celebrity
         self._ahead_ms = int(celebrity_ahead * 1000)
         self._alive = alive
         self._now = now
@@ -100,13 +105,15 @@ class Deliveries:
         """Bring a tweet to its author's timelines, and unless the author is a celebrity to all that follow them."""
         self._timelines.remember(author_id, tweet_id)
         inserted = self._timelines.insert(tweet_id, [author_id])
-        author = self._tables.author(author_id)
-        if is_due(author, self._threshold):
-            self._promote(author_id)
+        author = self._tables.author(author_id) if self._may_be_celebrity(author_id) else Author()
         if is_pushed(tweet_id, author.since, author.until):
+            count = 0
             for followers in self._tables.followers(author_id):
                 if followers:
                     inserted += self._timelines.insert(tweet_id, followers)
+                if author.since is None and count < self._threshold <= count + len(followers):
+                    self._promote(author_id)
+                count += len(followers)
                 self._alive()
         INSERTED.inc(inserted)
 

@@ -67,6 +67,12 @@ class Tables:
             )
         return _author(answer.get("Item", {}))
 
+    def celebrities(self) -> frozenset[str]:
+        """List the celebrities, as far as the index has them."""
+        with _away():
+            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName="by_celebrity")
+            return frozenset(item["user_id"]["S"] for page in pages for item in page["Items"])
+
     def promote(self, user_id: str, since: str) -> bool:
         """Make somebody a celebrity from this id on; False if they are one already."""
         return self._update_user(
