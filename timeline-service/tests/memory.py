@@ -5,14 +5,29 @@ import itertools
 from timeline_service.timeline import BEGINNING, CacheAwayError, Run, Timeline, Tweet
 
 
-class MemoryTimelines:
+class Interrupted:
+    """Something else may happen in the middle of what it does, once."""
+
+    def __init__(self):
+        self.calm()
+
+    def calm(self):
+        self.on_begin = self.on_commit = self.on_followees = self.on_ids = self.on_tweets = None
+
+    def _interrupt(self, name):
+        hook = getattr(self, name)
+        setattr(self, name, None)
+        if hook:
+            hook()
+
+
+class MemoryTimelines(Interrupted):
     """Timelines of one kind, that keep what fan-out and builders put there."""
 
     def __init__(self, ask):
+        super().__init__()
         self.warm = {}
         self.marks = {}
-        self.on_begin = None
-        self.on_commit = None
         self._ask = ask
         self._tokens = itertools.count(1)
 
@@ -69,12 +84,6 @@ class MemoryTimelines:
         if old and 0 < length < len(old.ids):
             self.warm[owner_id] = Timeline(old.ids[:length], old.ids[length - 1], old.following)
 
-    def _interrupt(self, name):
-        hook = getattr(self, name)
-        setattr(self, name, None)
-        if hook:
-            hook()
-
 
 def _newest(timeline, count):
     if count is None or len(timeline.ids) < count:
@@ -130,18 +139,17 @@ class MemoryCache:
         self.known.clear()
 
 
-class MemoryArchive:
+class MemoryArchive(Interrupted):
     """An Archive, and the truth about what a timeline should be. Its indexes may lag behind its tables."""
 
     def __init__(self):
+        super().__init__()
         self.follows = set()
         self.said: dict[str, Tweet] = {}
         self.deleted = set()
         self.famous = set()
         self.index_follows = None  # by_follower as it was, while it lags
         self.index_lacks = set()  # ids that by_author does not have yet
-        self.on_followees = None
-        self.on_ids = None
         self.queries = 0
 
     def check(self):
@@ -165,7 +173,9 @@ class MemoryArchive:
         return found
 
     def tweets(self, tweet_ids):
-        return {i: self.said[i] for i in tweet_ids if i in self.said and i not in self.deleted}
+        found = {i: self.said[i] for i in tweet_ids if i in self.said and i not in self.deleted}
+        self._interrupt("on_tweets")
+        return found
 
     def celebrities(self):
         return set(self.famous)
@@ -179,9 +189,3 @@ class MemoryArchive:
         return sorted(
             (t for i, t in self.said.items() if i not in self.deleted), key=lambda t: t.tweet_id, reverse=True
         )
-
-    def _interrupt(self, name):
-        hook = getattr(self, name)
-        setattr(self, name, None)
-        if hook:
-            hook()

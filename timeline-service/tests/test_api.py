@@ -35,12 +35,44 @@ def test_a_timeline_links_to_its_next_page(http, said):
     assert "Link" not in second.headers
 
 
+@pytest.mark.usefixtures("said")
+def test_what_is_new_can_be_counted_and_read(http, cache, archive):
+    """Every first page says what to ask with; pages of what is new lead to one another, and end."""
+    since = http.get("/v1/timeline", headers=bearer("alice")).json["newest"]
+    asked = f"/v1/timeline/count?since={since}"
+    assert http.get(asked, headers=bearer("alice")).json == {"count": 0, "more": False}
+    new = [tweet(n, "alice") for n in range(10, 13)]
+    archive.said |= {one.tweet_id: one for one in new}
+    cache.home.cool("alice")
+    assert http.get(asked, headers=bearer("alice")).json == {"count": 3, "more": False}
+    first = http.get(f"/v1/timeline?limit=2&since={since}", headers=bearer("alice"))
+    link = first.headers["Link"]
+    second = http.get(link[1 : link.index(">")], headers=bearer("alice"))
+    texts = [one["text"] for page in (first, second) for one in page.json["tweets"]]
+    assert texts == ["tweet 12", "tweet 11", "tweet 10"]
+    assert second.json["next_cursor"] is second.json["newest"] is None
+    asked = f"/v1/timeline/count?since={first.json['newest']}"
+    assert http.get(asked, headers=bearer("alice")).json == {"count": 0, "more": False}
+
+
+@pytest.mark.usefixtures("said")
+def test_more_than_a_hundred_are_not_counted(http, archive):
+    """A client shows 100+."""
+    since = http.get("/v1/timeline", headers=bearer("carol")).json["newest"]
+    archive.said |= {one.tweet_id: one for one in (tweet(n, "alice") for n in range(10, 111))}
+    counted = http.get(f"/v1/timeline/count?since={since}", headers=bearer("alice")).json
+    assert counted == {"count": 100, "more": True}
+
+
 @pytest.mark.parametrize(
     ("path", "status", "named"),
     [
         ("/v1/timeline?limit=0", 400, "limit"),
         ("/v1/timeline?limit=201", 400, "limit"),
         ("/v1/timeline?cursor=x", 400, "cursor"),
+        ("/v1/timeline?since=x", 400, "since"),
+        ("/v1/timeline/count", 400, "since"),
+        ("/v1/timeline/count?since=x", 400, "since"),
         ("/v1/nothing", 404, ""),
     ],
 )

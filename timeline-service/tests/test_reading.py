@@ -1,111 +1,109 @@
-"""The oracle: paging from the top to the end gives the truth, whatever the cache holds."""
+"""The oracle: paging from the top to the end gives the truth, whatever the cache holds and whatever went on before."""
+
+import operator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timeline_service.reading import Reading
-from timeline_service.timeline import TOP, read_cursor
+from timeline_service.timeline import BEGINNING, Timeline
 
-from .conftest import tweet
-from .memory import MemoryArchive, MemoryCache
+from .world import World
 
 PEOPLE = ["alice", "bob", "carol"]
 
-
-class World:
-    """The tables, and a fan-out that has caught up with them."""
-
-    def __init__(self):
-        self.cache, self.archive = MemoryCache(), MemoryArchive()
-        self.sources = []
-        self.reading = Reading(self.cache, self.archive, self.sources.append)
-        self._time = 0
-
-    def say(self, author):
-        self._time += 1
-        said = tweet(self._time, author)
-        self.archive.said[said.tweet_id] = said
-        self.cache.recents.setdefault(author, []).append(said.tweet_id)
-        self.cache.known.setdefault(said.tweet_id, said)
-        for reader in [author, *(f for f, followee in self.archive.follows if followee == author)]:
-            self.cache.arrive(reader, said.tweet_id)
-        return said
-
-    def delete(self, n):
-        ids = sorted(self.archive.said)
-        if ids:
-            gone = ids[n % len(ids)]
-            self.archive.deleted.add(gone)
-            self.cache.known[gone] = None
-
-    def follow(self, follower, followee):
-        if follower != followee:
-            self.archive.follows ^= {(follower, followee)}
-            self.cache.cool(follower)
-
-    def evict(self, user):
-        self.cache.cool(user)
-
-    def shorten(self, user, length):
-        if user in self.cache.timelines:
-            self.cache.shorten(user, length)
-
-    def forget_bodies(self):
-        self.cache.known.clear()
-
-    def deliver_late(self, user, n):
-        """A fan-out that read its followers before an unfollow, and writes after it."""
-        ids = sorted(self.archive.said)
-        if ids:
-            self.cache.arrive(user, ids[n % len(ids)])
-
-    def read(self, user, limit):
-        assert self.paged(user, limit) == self.archive.truth(user)
-
-    def paged(self, user, limit):
-        """Page from the top to the end; only the last page may be short."""
-        pages, cursor = [], TOP
-        while True:
-            page = self.reading.home(user, limit, cursor)
-            pages.append(page.tweets)
-            if page.next_cursor is None:
-                break
-            assert len(page.tweets) == limit
-            cursor = read_cursor(page.next_cursor)
-        return [one for page in pages for one in page]
-
-
 person = st.sampled_from(PEOPLE)
+number = st.integers(0, 50)
+size = st.integers(1, 5)
 steps = st.one_of(
     st.tuples(st.just(World.say), person),
+    st.tuples(st.just(World.say), person),
     st.tuples(st.just(World.follow), person, person),
-    st.tuples(st.just(World.delete), st.integers(0, 50)),
-    st.tuples(st.just(World.read), person, st.integers(1, 5)),
+    st.tuples(st.just(World.delete), number),
+    st.tuples(st.just(World.promote), person),
+    st.tuples(st.just(World.demote), person),
+    st.tuples(st.just(World.deliver), number),
+    st.tuples(st.just(World.deliver), number),
+    st.tuples(st.just(World.replay), number),
+    st.tuples(st.just(World.deliver_late), person, number),
+    st.tuples(st.just(World.catch_up)),
+    st.tuples(st.just(World.wait)),
     st.tuples(st.just(World.evict), person),
-    st.tuples(st.just(World.shorten), person, st.integers(1, 5)),
+    st.tuples(st.just(World.evict_author), person),
+    st.tuples(st.just(World.shorten), person, size),
     st.tuples(st.just(World.forget_bodies)),
-    st.tuples(st.just(World.deliver_late), person, st.integers(0, 50)),
+    st.tuples(st.just(World.die_building), person),
+    st.tuples(st.just(World.lose_cache)),
+    st.tuples(st.just(World.turn), person, size),
+    st.tuples(st.just(World.turn), person, size),
+)
+HOME, ARCHIVE = operator.attrgetter("cache.home"), operator.attrgetter("archive")
+AUTHORS = operator.attrgetter("cache.authors")
+places = st.sampled_from(
+    [
+        (HOME, "on_begin"),
+        (AUTHORS, "on_begin"),
+        (ARCHIVE, "on_followees"),
+        (ARCHIVE, "on_ids"),
+        (ARCHIVE, "on_tweets"),
+        (HOME, "on_commit"),
+        (AUTHORS, "on_commit"),
+    ]
+)
+histories = st.lists(
+    st.one_of(steps, steps, steps, st.builds(lambda place, step: (World.during, place, *step), places, steps)),
+    max_size=60,
 )
 
 
-@given(st.lists(steps, max_size=60), st.integers(1, 5))
+@given(histories, size)
 def test_every_history_reads_as_the_truth(history, limit):
-    """Follows, tweets, deletions, evictions, cut tails, lost bodies, late fan-outs: the pages are the truth."""
+    """While it goes on, no page repeats or reorders; once the dust settles, every reader's pages are the truth."""
     world = World()
     for step, *arguments in history:
         step(world, *arguments)
+    world.dust_settles()
     for user in PEOPLE:
-        world.read(user, limit)
+        assert world.paged(user, limit) == world.archive.truth(user)
+        assert world.paged(user, limit) == world.archive.truth(user)  # as the first one left the cache
+    world.cache.away = True
+    for user in PEOPLE:
+        assert world.paged(user, limit) == world.archive.truth(user)
+
+
+@given(
+    st.lists(st.one_of(st.tuples(st.just(World.say), person), st.tuples(st.just(World.deliver), number)), max_size=40),
+    size,
+    st.data(),
+)
+def test_polling_shows_each_tweet_once(history, limit, data):
+    """Whoever asks again and again since the last mark gets all that is new, however late, and nothing twice."""
+    world = World(cap=60, least=60)
+    world.archive.follows = {("alice", "bob")}
+    mark, got = world.mark("alice"), []
+    for step, *arguments in history:
+        step(world, *arguments)
+        if data.draw(st.booleans()):
+            mark, news = world.mark("alice"), world.paged("alice", limit, mark)
+            got += news
+            assert news == sorted(news, key=lambda tweet: tweet.tweet_id, reverse=True)
+        if data.draw(st.booleans()) and len(world.pending) < 5:
+            world.wait()
+    world.dust_settles()
+    got += world.paged("alice", limit, mark)
+    assert sorted(tweet.tweet_id for tweet in got) == sorted(tweet.tweet_id for tweet in world.archive.truth("alice"))
 
 
 def test_a_warm_timeline_is_read_from_the_cache():
     """The second read finds what the first built."""
     world = World()
     world.say("alice")
+    world.dust_settles()
     assert len(world.paged("alice", 20)) == 1
+    queries = world.archive.queries
     assert len(world.paged("alice", 20)) == 1
     assert world.sources == ["rebuild", "cache"]
+    assert world.archive.queries == queries
 
 
 def test_without_a_cache_the_database_serves():
@@ -114,29 +112,56 @@ def test_without_a_cache_the_database_serves():
     world.archive.follows.add(("alice", "bob"))
     for n in range(7):
         world.say("bob" if n % 2 else "alice")
+    world.catch_up()
     world.cache.away = True
     assert world.paged("alice", 2) == world.archive.truth("alice")
     assert set(world.sources) == {"database"}
 
 
-def test_a_tweet_that_arrives_during_a_rebuild_stays():
-    """It was not in the database when the builder read, and is in the timeline after."""
+def test_a_cache_that_leaves_in_the_middle_of_a_page_changes_nothing():
+    """Its ids were read, the bodies come from the database."""
     world = World()
-    world.archive.on_followees = lambda: world.cache.arrive("alice", tweet(99, "alice").tweet_id)
+    said = world.say("alice")
+    world.dust_settles()
     world.paged("alice", 20)
-    late = tweet(99, "alice")
-    world.archive.said[late.tweet_id] = late
-    assert world.paged("alice", 20) == [late]
+    world.forget_bodies()
+    world.during((ARCHIVE, "on_tweets"), lambda world: setattr(world.cache, "away", True))
+    assert world.paged("alice", 20) == [said]
+
+
+def test_a_tweet_that_arrives_during_a_rebuild_stays():
+    """The index did not have it when the builder read; it is in the timeline after."""
+    world = World()
+
+    def late(world):
+        world.say("alice")
+        world.deliver(0)
+
+    world.during((ARCHIVE, "on_ids"), late)
+    world.paged("alice", 20)
+    assert world.paged("alice", 20) == world.archive.truth("alice") != []
     assert world.sources == ["rebuild", "cache"]
 
 
-def test_a_follow_that_changes_during_a_rebuild_begins_it_anew():
-    """What the builder read before is not kept."""
+@pytest.mark.parametrize(
+    "place", [(HOME, "on_begin"), (ARCHIVE, "on_followees"), (ARCHIVE, "on_ids"), (HOME, "on_commit")]
+)
+@pytest.mark.parametrize("before", [set(), {("alice", "bob")}])
+def test_a_follow_that_changes_during_a_rebuild_is_not_forgotten(place, before):
+    """Wherever in the rebuild it comes, and whatever the index knew: what the builder read before is not kept."""
     world = World()
+    world.archive.follows = {*before}
     world.say("bob")
-    world.archive.on_followees = lambda: world.follow("alice", "bob")
-    assert world.paged("alice", 20) == world.archive.truth("alice") != []
-    assert world.cache.timelines["alice"].following == {"alice", "bob"}
+    world.deliver(0)
+
+    def change(world):
+        world.follow("alice", "bob")
+        world.deliver(0)
+
+    world.during(place, change)
+    world.paged("alice", 20)
+    assert world.paged("alice", 20) == world.archive.truth("alice")
+    assert world.cache.home.warm["alice"].following == {"alice", *(bob for _, bob in world.archive.follows)}
 
 
 @pytest.mark.parametrize("before", [set(), {("alice", "bob")}])
@@ -144,23 +169,141 @@ def test_an_index_that_lags_is_corrected_by_the_notes(before):
     """The index of followees may not know of the latest follow or unfollow; the edges that were noted are looked at."""
     world = World()
     world.say("bob")
-    world.archive.lagging = before
-    world.archive.follows = {("alice", "bob")} - before
-    world.cache.notes["alice"] = ["bob"]
+    world.archive.follows = {*before}
+    world.follow("alice", "bob")
+    world.deliver(1)
+    assert world.archive.index_follows == before
+    world.archive.index_lacks.clear()
     assert world.paged("alice", 20) == world.archive.truth("alice")
 
 
-def test_a_second_reader_does_not_disturb_a_rebuild():
-    """Both see the truth; the first one's work is kept."""
+@pytest.mark.parametrize(
+    "place", [(HOME, "on_begin"), (ARCHIVE, "on_followees"), (ARCHIVE, "on_ids"), (HOME, "on_commit")]
+)
+def test_a_second_reader_does_not_disturb_a_rebuild(place):
+    """Both see the truth, and the work of one is kept."""
     world = World()
     world.say("alice")
+    world.catch_up()
     second = []
-    world.archive.on_followees = lambda: second.extend(world.paged("alice", 20))
-    assert world.paged("alice", 20) == second == world.archive.truth("alice")
-    assert "alice" in world.cache.timelines
+    world.during(place, lambda world: second.extend(world.paged("alice", 20)))
+    assert world.paged("alice", 20) == second == world.archive.truth("alice") != []
+    assert "alice" in world.cache.home.warm
+
+
+def test_a_builder_that_died_holds_nobody_up():
+    """Its mark makes others read for themselves; when the mark is gone, one of them builds."""
+    world = World()
+    world.say("alice")
+    world.catch_up()
+    world.die_building("alice")
+    assert world.paged("alice", 20) == world.archive.truth("alice")
+    assert "alice" not in world.cache.home.warm
+    world.evict("alice")
+    assert world.paged("alice", 20) == world.archive.truth("alice")
+    assert "alice" in world.cache.home.warm
+
+
+def test_a_body_read_before_a_delete_and_kept_after_it_does_not_show():
+    """The tombstone that came meanwhile stays; the body does not take its place."""
+    world = World()
+    world.say("alice")
+    world.dust_settles()
+
+    def delete(world):
+        world.delete(0)
+        world.deliver(0)
+
+    world.during((ARCHIVE, "on_tweets"), delete)
+    world.paged("alice", 20)
+    assert world.paged("alice", 20) == []
+
+
+def test_a_celebritys_tweets_are_merged_though_they_are_not_pushed():
+    """The list lacks them; the reader merges them in their places."""
+    world = World()
+    world.archive.follows = {("alice", "bob"), ("alice", "carol")}
+    world.paged("alice", 20)
+    world.promote("bob")
+    for n in range(8):
+        world.say("bob" if n % 2 else "carol")
+    world.dust_settles()
+    assert all(world.archive.said[i].author_id == "carol" for i in world.cache.home.warm["alice"].ids)
+    assert world.paged("alice", 20) == world.archive.truth("alice")
+
+
+def test_more_celebrities_than_one_wave_takes_lose_nothing():
+    """The cache is asked again: the limit bounds a wave, not what is shown."""
+    world = World()
+    world.archive.follows = {("alice", name) for name in "abc"}
+    for name in "abc":
+        world.promote(name)
+        world.say(name)
+    world.dust_settles()
+    for _ in range(2):
+        assert [tweet.author_id for tweet in world.paged("alice", 20)] == ["c", "b", "a"]
+
+
+def test_a_celebritys_timeline_is_read_once_a_second_for_all_readers():
+    """What is the same for every reader is held in the process, for a second."""
+    world = World()
+    world.archive.follows = {("alice", "bob"), ("carol", "bob")}
+    world.promote("bob")
+    old = world.say("bob")
+    world.dust_settles()
+    world.paged("alice", 20)
+    new = world.say("bob")
+    world.dust_settles()
+    world.now -= 1
+    assert world.paged("carol", 20)[-1] == old
+    world.wait()
+    assert world.paged("carol", 20) == [new, old]
+
+
+def test_a_page_in_the_middle_reads_no_more_of_an_author_than_may_show():
+    """A page below the cap costs a query for each author followed, and more only of those who said most."""
+    world = World()
+    world.archive.follows = {("alice", f"f-{n}") for n in range(9)}
+    for n in range(100):
+        world.say(f"f-{n % 9}" if n % 9 else "f-1")
+    world.catch_up()
+    world.cache.away = True
+    page = world.reading.home("alice", 5)
+    assert page.tweets == world.archive.truth("alice")[:5]
+    assert world.archive.queries <= 2 * 10
 
 
 @pytest.mark.parametrize("limit", [1, 2, 200])
 def test_somebody_new_has_an_empty_timeline(limit):
-    """No tweets, no cursor, no error."""
-    assert World().paged("nobody", limit) == []
+    """No tweets, no cursor, no error; and what comes next is new."""
+    world = World()
+    assert world.paged("nobody", limit) == []
+    mark = world.mark("nobody")
+    said = world.say("nobody")
+    world.dust_settles()
+    assert world.paged("nobody", limit, mark) == [said]
+
+
+def test_since_ends_exactly_where_the_mark_was_made():
+    """Pages of what is new go down to the mark, and no further."""
+    world = World()
+    for _ in range(9):
+        world.say("alice")
+    world.dust_settles()
+    mark = world.mark("alice")
+    new = [world.say("alice") for _ in range(5)]
+    world.dust_settles()
+    assert world.paged("alice", 2, mark) == new[::-1]
+    assert world.paged("alice", 2, world.mark("alice")) == []
+
+
+def test_a_timeline_full_of_deleted_tweets_reads_on():
+    """A window of the list may show nothing at all."""
+    world = World()
+    said = [world.say("alice") for _ in range(60)]
+    world.dust_settles()
+    ids = [one.tweet_id for one in said[::-1]]
+    world.cache.home.warm["alice"] = Timeline(ids, BEGINNING, frozenset({"alice"}))
+    world.archive.deleted = {*ids[:55]}
+    assert world.paged("alice", 1) == said[4::-1]
+    assert "database" not in world.sources

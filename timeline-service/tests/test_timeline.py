@@ -4,39 +4,61 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timeline_service.timeline import BEGINNING, CAP, BadCursorError, below, built, merged, read_cursor, write_cursor
+from timeline_service.timeline import (
+    BEGINNING,
+    TOP,
+    BadCursorError,
+    Run,
+    behind,
+    read_cursor,
+    under,
+    union,
+    write_cursor,
+)
 
-ids = st.sets(st.integers(10**18, 10**18 + 10_000), max_size=60).map(lambda s: [str(n) for n in sorted(s)[::-1]])
-
-
-@given(st.lists(ids, max_size=6))
-def test_sources_merge_into_one_descending_list_without_repeats(sources):
-    """Each id once, newest first."""
-    expected = sorted({i for source in sources for i in source}, key=int, reverse=True)
-    assert list(merged(sources)) == expected
-
-
-@given(st.lists(ids, max_size=4), ids)
-def test_a_small_timeline_is_whole(sources, extra):
-    """While all fits, the timeline goes down to the beginning."""
-    timeline = built(sources, extra, frozenset({"me"}))
-    assert set(timeline.ids) == {i for source in [*sources, extra] for i in source}
-    assert timeline.floor == BEGINNING
+tweet_id = st.integers(10**18, 10**18 + 200).map(str)
+everything = st.sets(tweet_id, max_size=60)
 
 
-def test_a_full_timeline_ends_where_it_stops_being_complete():
-    """Nothing above the floor is missing; what is below comes from the database."""
-    sources = [[str(10**18 + n) for n in range(start + 2 * CAP, start, -2)] for start in (0, 1)]
-    timeline = built(sources, [], frozenset())
-    everything = sorted({i for source in sources for i in source}, key=int, reverse=True)
-    assert timeline.ids == everything[:CAP]
-    assert timeline.floor == everything[CAP - 1]
+@st.composite
+def sources(draw):
+    """Some authors' ids, and of each a run: complete from the top to somewhere."""
+    owned = draw(st.lists(everything, min_size=1, max_size=5))
+    floors = [draw(st.sampled_from([BEGINNING, *ids])) for ids in owned]
+    return owned, [
+        Run(sorted((i for i in ids if i >= floor), reverse=True), floor)
+        for ids, floor in zip(owned, floors, strict=True)
+    ]
 
 
-@given(ids, st.integers(10**18, 10**18 + 10_000))
-def test_a_cursor_cuts_by_id_never_by_place(source, cursor):
+@given(sources(), st.one_of(tweet_id, st.just(TOP)), st.one_of(st.none(), st.integers(1, 20)))
+def test_a_union_is_complete_down_to_its_floor(drawn, below, count):
+    """Whatever lies between the cursor and the floor is there, once, newest first; nothing else is."""
+    owned, runs = drawn
+    run = union(runs, below, count)
+    whole = sorted({i for ids in owned for i in ids if i < below and i >= run.floor}, reverse=True)
+    assert run.ids == whole
+    assert len(run.ids) == count or run.floor == max(one.floor for one in runs)
+
+
+@given(sources(), st.integers(1, 20))
+def test_who_is_not_behind_need_not_be_read_on(drawn, count):
+    """Reading on where those are who are behind, step by step, gives the newest ids of all."""
+    owned, first = drawn
+    runs = {str(n): run for n, run in enumerate(first)}
+    while late := behind(runs, count):
+        for name, floor in late.items():
+            rest = sorted((i for i in owned[int(name)] if i < floor), reverse=True)
+            runs[name] = Run([*runs[name].ids, *rest[:2]], rest[1] if len(rest) > 1 else BEGINNING)
+    whole = sorted({i for ids in owned for i in ids}, reverse=True)
+    assert union(runs.values(), count=count).ids == whole[:count]
+
+
+@given(everything, st.one_of(tweet_id, st.just(TOP)))
+def test_a_cursor_cuts_by_id_never_by_place(ids, cursor):
     """Whatever was inserted above since, the next page begins where the last one ended."""
-    assert below(source, str(cursor)) == [i for i in source if int(i) < cursor]
+    descending = sorted(ids, reverse=True)
+    assert under(descending, cursor) == [i for i in descending if i < cursor]
 
 
 @given(st.integers(10**18, 10**19 - 1))

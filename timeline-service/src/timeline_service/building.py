@@ -21,11 +21,13 @@ FEW = 16  # ids that are read of an author at the least: fewer cost the database
 class Building:
     """Timelines and runs of ids from the database. Safe among threads."""
 
-    def __init__(self, cache: Cache, archive: Archive, places: Places) -> None:
-        """Take the stores, and the door that bounds how much is built at once."""
+    def __init__(self, cache: Cache, archive: Archive, places: Places, cap: int = CAP, few: int = FEW) -> None:
+        """Take the stores, the door that bounds how much is built at once, and the sizes."""
         self._cache = cache
         self._archive = archive
         self._places = places
+        self._cap = cap
+        self._few = few
 
     def home(self, user_id: str) -> Timeline:
         """Build a home timeline, celebrities' tweets included, unless another was faster."""
@@ -36,7 +38,7 @@ class Building:
                     return warm[user_id]
                 following = self._archive.followees(user_id, self._cache.noted(user_id)) | {user_id}
                 renew = partial(self._cache.home.renew, user_id, token) if token else bool
-                run = self.gathered(following, TOP, CAP, renew)
+                run = self.gathered(following, TOP, self._cap, renew)
                 timeline = self._complete(run, following)
                 if token is None or self._cache.home.commit(user_id, token, timeline):
                     break
@@ -46,7 +48,7 @@ class Building:
         """Build the timelines of authors alone."""
         with self._places.one():
             tokens = {author_id: self._cache.authors.begin(author_id) for author_id in author_ids}
-            runs = self._archive.ids(dict.fromkeys(tokens, TOP), CAP)
+            runs = self._archive.ids(dict.fromkeys(tokens, TOP), self._cap)
             built = {author_id: self._complete(runs[author_id], frozenset({author_id})) for author_id in tokens}
             for author_id, token in tokens.items():
                 if token:
@@ -56,7 +58,7 @@ class Building:
     def gathered(self, author_ids: Iterable[str], below: str, count: int, renew: Callable[[], object] = bool) -> Run:
         """Gather the newest so many ids of these authors, reading of each only what may be among them."""
         wanted = dict.fromkeys(author_ids, below)
-        share = min(max(2 * count // len(wanted), FEW), count)
+        share = min(max(2 * count // len(wanted), self._few), count)
         runs: dict[str, Run] = {}
         while wanted:
             for some in chunks(wanted, CHUNK):
@@ -72,7 +74,7 @@ class Building:
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
         """Add what the index may not have yet."""
         recent = Run(sorted(self._cache.recent(authors), reverse=True), BEGINNING)
-        whole = union([run, recent], count=CAP)
+        whole = union([run, recent], count=self._cap)
         return Timeline(whole.ids, whole.floor, authors)
 
 

@@ -14,21 +14,31 @@ class Places:
 
     def __init__(self, most: int, patience: float) -> None:
         """Take how many may be inside, and for how many seconds one waits."""
+        self.inside = 0
+        self.waiting = 0
+        self._most = most
         self._patience = patience
-        self._here = threading.Semaphore(2 * most)
-        self._inside = threading.Semaphore(most)
+        self._changed = threading.Condition()
 
     @contextmanager
     def one(self) -> Iterator[None]:
         """Be inside."""
-        if not self._here.acquire(blocking=False):
-            raise BusyError("too many timelines are being built; try again shortly")
+        with self._changed:
+            if self.inside == self._most:
+                self._wait()
+            self.inside += 1
         try:
-            if not self._inside.acquire(timeout=self._patience):
-                raise BusyError("other timelines are still being built; try again shortly")
-            try:
-                yield
-            finally:
-                self._inside.release()
+            yield
         finally:
-            self._here.release()
+            with self._changed:
+                self.inside -= 1
+                self._changed.notify()
+
+    def _wait(self) -> None:
+        if self.waiting == self._most:
+            raise BusyError("too many timelines are being built; try again shortly")
+        self.waiting += 1
+        came = self._changed.wait_for(lambda: self.inside < self._most, self._patience)
+        self.waiting -= 1
+        if not came:
+            raise BusyError("other timelines are still being built; try again shortly")

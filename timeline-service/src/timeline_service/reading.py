@@ -12,6 +12,7 @@ from timeline_service.stores import Archive, Cache
 from timeline_service.timeline import BEGINNING, TOP, CacheAwayError, Page, Run, Tweet, page, union, visible
 
 AMPLE = 3  # times as many ids as wanted fill a page, unless many are deleted or of authors left
+LEAST = 60  # ids that are read even for a small page: more than a mark names
 _log = logging.getLogger(__name__)
 
 
@@ -35,21 +36,23 @@ class Reading:
         sayings: Sayings,
         note: Callable[[str], None],
         clock: Callable[[], float],
+        least: int = LEAST,
     ) -> None:
-        """Take the stores, what builds on them, whom to tell where each page came from, and the time."""
+        """Take the stores, what builds on them, whom to tell where each page came from, the time, and a size."""
         self._cache = cache
         self._archive = archive
         self._building = building
         self._sayings = sayings
         self._note = note
         self._clock = clock
+        self._least = least
 
     def home(self, user_id: str, limit: int, cursor: str = TOP, seen: Seen = NOTHING) -> Page:
         """Return the tweets below the cursor that were not seen; a page is short only at the very end."""
         now, newest = self._clock(), None
         tweets: list[Tweet] = []
         try:
-            for stretch in self._stretches(user_id, cursor, AMPLE * (limit + 1)):
+            for stretch in self._stretches(user_id, cursor, max(AMPLE * (limit + 1), self._least)):
                 newest = newest or write_mark(stretch.run, now)
                 tweets += _shown(stretch, seen, limit + 1 - len(tweets))
                 if len(tweets) > limit or stretch.run.floor <= seen.floor:

@@ -2,7 +2,8 @@
 
 Rule: ids are in the order of time, but tweets become visible a little out of it: fan-out takes a moment, and longer for
 one than for another. So a mark is not the newest id. It is the newest id old enough for all below it to have arrived,
-and those above that were there. What is new is the rest: nothing is shown again, and no late tweet slips past.
+and those above that were there. What is new is the rest: nothing is shown again, and no late tweet slips past, unless
+it is later than that, or more than MOST others have come since.
 """
 
 import re

@@ -13,6 +13,7 @@ ProcessCollector(registry=METRICS)
 _SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"], registry=METRICS)
 PAGES = Counter("timeline_pages", "Pages, by where they came from.", ["source"], registry=METRICS)
 CELEBRITIES_AGE = Gauge("celebrities_age_seconds", "Since the set of celebrities was read.", registry=METRICS)
+REBUILDS = Gauge("timeline_rebuilds_in_flight", "Timelines that are being built.", registry=METRICS)
 _METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"}
 _REQUEST_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _log = logging.getLogger(__name__)

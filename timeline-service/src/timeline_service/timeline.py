@@ -83,7 +83,7 @@ def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> 
 
 def behind(runs: Mapping[str, Run], count: int) -> dict[str, str]:
     """Return whose runs end above the last of the newest so many ids, and where: the rest need no more reading."""
-    ids = sorted(chain.from_iterable(run.ids for run in runs.values()), reverse=True)
+    ids = sorted({*chain.from_iterable(run.ids for run in runs.values())}, reverse=True)
     last = ids[count - 1] if len(ids) >= count else BEGINNING
     return {name: run.floor for name, run in runs.items() if run.floor > last}
 

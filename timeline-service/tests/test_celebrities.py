@@ -1,0 +1,45 @@
+"""Who is a celebrity, as far as this process knows."""
+
+import pytest
+
+from timeline_service.celebrities import Celebrities
+from timeline_service.timeline import StoreAwayError
+
+
+class Index:
+    """The database's answer, or none."""
+
+    def __init__(self):
+        self.answer = None
+
+    def read(self):
+        if self.answer is None:
+            raise StoreAwayError("no route")
+        return self.answer
+
+
+def test_nothing_is_served_before_the_set_was_read():
+    """Not to know who is a celebrity would mean to leave their tweets out."""
+    index = Index()
+    celebrities = Celebrities(index.read)
+    with pytest.raises(StoreAwayError):
+        celebrities.known()
+    with pytest.raises(StoreAwayError):
+        celebrities.check()
+    index.answer = ["bob"]
+    assert celebrities.known() == {"bob"}
+
+
+def test_while_the_database_is_away_the_old_set_serves():
+    """Its age tells."""
+    index = Index()
+    index.answer = ["bob"]
+    celebrities = Celebrities(index.read)
+    celebrities.check()
+    index.answer = None
+    with pytest.raises(StoreAwayError):
+        celebrities.refresh()
+    assert celebrities.known() == {"bob"}
+    index.answer = ["carol"]
+    celebrities.refresh()
+    assert celebrities.known() == {"carol"}
