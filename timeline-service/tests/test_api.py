@@ -1,8 +1,12 @@
 """What a client sees."""
 
+import math
+import time
+
 import jwt
 import pytest
 
+from eventually import eventually
 from timeline_service.app import create_app
 from timeline_service.timeline import StoreAwayError
 
@@ -88,6 +92,22 @@ def test_what_cannot_be_done_is_a_problem(http, path, status, named):
 def test_a_wrong_or_missing_token_is_401(http, headers):
     """A timeline is for its owner only."""
     assert http.get("/v1/timeline", headers=headers).status_code == 401
+
+
+def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(archive):
+    """The signature is not verified again at every request; that the token is over is noticed to the second."""
+    times = []
+
+    class Counted(FixedKeys):
+        def get_signing_key_from_jwt(self, token):
+            times.append(token)
+            return super().get_signing_key_from_jwt(token)
+
+    http = create_app(SETTINGS, cache=MemoryCache(), archive=archive, keys=Counted()).test_client()
+    headers = bearer("alice", exp=math.ceil(time.time()) + 1)
+    assert {http.get("/v1/timeline", headers=headers).status_code for _ in range(3)} == {200}
+    assert len(times) == 1
+    eventually(lambda: http.get("/v1/timeline", headers=headers).status_code, 401)
 
 
 def test_a_database_that_is_away_is_503_and_not_ready():

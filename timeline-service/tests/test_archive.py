@@ -5,8 +5,9 @@ import random
 
 import pytest
 
+from eventually import eventually
 from timeline_service.archive import BATCH, DynamoArchive, client
-from timeline_service.timeline import TOP, StoreAwayError
+from timeline_service.timeline import BEGINNING, TOP, Run, StoreAwayError
 
 from .conftest import tweet
 
@@ -54,13 +55,26 @@ class TestOnDynamoDB:
         there, gone = next(iter(followees)), somebody()
         assert archive.followees(user, [there, gone]) == followees
 
-    def test_the_latest_of_each_author_without_the_deleted(self, archive, say, somebody):
-        """As many as asked for, below the cursor, whatever was deleted in between."""
+    def test_ids_of_each_author_without_the_deleted_say_how_far_down_they_are_complete(self, archive, say, somebody):
+        """So many are looked at, each author's below an id of theirs; what is deleted among them is left out."""
         one, two = somebody(), somebody()
         said = [say(n, one, **({"deleted_at": {"N": "1"}} if n in (3, 4, 5) else {})) for n in range(8)]
         other = say(8, two)
-        assert archive.latest([one, two], TOP, 3) == [[said[7], said[6], said[2]], [other]]
-        assert archive.latest([one], said[6].tweet_id, 9) == [[said[2], said[1], said[0]]]
+        ids = [each.tweet_id for each in said]
+        found = archive.ids({one: TOP, two: TOP}, 3)
+        assert found == {one: Run([ids[7], ids[6]], ids[5]), two: Run([other.tweet_id], BEGINNING)}
+        assert archive.ids({one: ids[6], two: other.tweet_id}, 9) == {
+            one: Run([ids[2], ids[1], ids[0]], BEGINNING),
+            two: Run([], BEGINNING),
+        }
+
+    def test_celebrities_are_those_with_the_mark(self, archive, dynamodb, somebody):
+        """Whoever has no celebrity_since is not in the index, and not in the set."""
+        famous, other = somebody(), somebody()
+        for user, since in ((famous, {"celebrity_since": {"S": "1"}}), (other, {})):
+            dynamodb.put_item(TableName=f"{self.prefix}users", Item={"user_id": {"S": user}, **since})
+        eventually(lambda: famous in archive.celebrities(), expected=True)
+        assert other not in archive.celebrities()
 
     def test_bodies_come_in_any_number_without_the_deleted(self, archive, say, somebody):
         """More than one batch; what is deleted or was never there is left out."""

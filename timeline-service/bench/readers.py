@@ -1,0 +1,191 @@
+"""People, their follows and tweets, straight into the tables; and requests, as fast as a few connections carry them."""
+
+import itertools
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Self
+
+import boto3
+import jwt
+from botocore.config import Config
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from eventually import eventually
+
+PREFIX = os.environ.get("TABLE_PREFIX", "")
+EPOCH = 1_288_834_974_657
+HERE = Path(__file__).parent
+KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+_numbers = itertools.count()
+
+
+def write(table: str, items: Iterable[dict[str, Any]]) -> None:
+    """Put all these items."""
+    dynamodb = boto3.client("dynamodb", config=Config(read_timeout=60))
+
+    def put(some: tuple[dict[str, Any], ...]) -> None:
+        asked: Any = {PREFIX + table: [{"PutRequest": {"Item": item}} for item in some]}
+        while asked:
+            asked = dynamodb.batch_write_item(RequestItems=asked)["UnprocessedItems"]
+
+    rest = iter(items)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(put, iter(lambda: tuple(itertools.islice(rest, 25)), ())))
+
+
+def follow(follower: str, followees: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Give the edges."""
+    for followee in followees:
+        yield {"followee_id": {"S": followee}, "follower_id": {"S": follower}, "followed_at": {"N": "1"}}
+
+
+def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
+    """Give so many tweets of each author, all in turn, in the hour that is past."""
+    now = int(time.time() * 1000)
+    for turn in range(each):
+        for author in authors:
+            at = now - 3_600_000 + turn * (3_000_000 // each)
+            tweet_id = str((at - EPOCH << 22) + next(_numbers) % 4_000_000)
+            text = f"what {author} said for the {turn}th time, of about the length that people write"
+            yield {
+                "tweet_id": {"S": tweet_id},
+                "author_id": {"S": author},
+                "text": {"S": text},
+                "created_at": {"N": str(at)},
+            }
+
+
+@contextmanager
+def served(**settings: str) -> Iterator[int]:
+    """Serve timelines on a free port, by the service's own gunicorn settings."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    public = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    command = [sys.executable, "-m", "gunicorn", "-c", HERE.parent / "gunicorn.conf.py", "--chdir", HERE]
+    environment = {**os.environ, "PORT": str(port), "HOST": "127.0.0.1", "BENCH_PUBLIC_KEY": public, **settings}
+    with subprocess.Popen(  # noqa: S603
+        [*command, "served:create()"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            eventually(partial(_ready, port), HTTPStatus.OK, within=60)
+            yield port
+        finally:
+            process.terminate()
+
+
+def _ready(port: int) -> int:
+    try:
+        with Connection(port) as connection:
+            return connection.get("/readyz", None)[0]
+    except OSError:
+        return 0
+
+
+class Connection:
+    """One kept open; as little as HTTP can be, so that the bench measures the service."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def get(self, path: str, user: str | None) -> tuple[int, bytes]:
+        """Ask, and return the status and the body."""
+        authorization = f"Authorization: Bearer {token(user)}\r\n" if user else ""
+        self._socket.sendall(f"GET {path} HTTP/1.1\r\nHost: bench\r\n{authorization}\r\n".encode())
+        data = self._socket.recv(65536)
+        while b"\r\n\r\n" not in data:
+            data += self._more()
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        while len(body) < length:
+            body += self._more()
+        if b"connection: close" in head.lower():
+            self._socket.close()
+            self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
+        return int(head.split(b" ")[1]), body
+
+    def _more(self) -> bytes:
+        if data := self._socket.recv(65536):
+            return data
+        raise ConnectionError("the service hung up")
+
+
+_tokens: dict[str, str] = {}
+
+
+def token(user: str) -> str:
+    """Sign a token, once."""
+    if user not in _tokens:
+        claims = {
+            "sub": user,
+            "iss": os.environ["JWT_ISSUER"],
+            "aud": os.environ["JWT_AUDIENCE"],
+            "exp": time.time() + 7200,
+        }
+        _tokens[user] = jwt.encode(claims, KEY, "RS256")
+    return _tokens[user]
+
+
+@dataclass
+class Answers:
+    """When each came, with what status, after how long."""
+
+    each: list[tuple[float, int, float]] = field(default_factory=list)
+
+    @property
+    def statuses(self) -> Counter[int]:
+        """Count them."""
+        return Counter(status for _, status, _ in self.each)
+
+    def rate(self) -> float:
+        """Return how many came a second."""
+        times = [at for at, _, _ in self.each]
+        return len(times) / (max(times) - min(times))
+
+    def milliseconds(self, quantile: float) -> float:
+        """Return how long the good ones took, all but so many of them."""
+        took = sorted(took for _, status, took in self.each if status == HTTPStatus.OK)
+        return took[min(int(len(took) * quantile), len(took) - 1)] * 1000
+
+
+def asked(port: int, connections: int, seconds: float, next_request: Callable[[], tuple[str, str | None]]) -> Answers:
+    """Ask for so long on so many connections, each again as soon as it has its answer."""
+    answers = Answers()
+    until = time.perf_counter() + seconds
+
+    def ask(_: int) -> None:
+        with Connection(port) as connection:
+            while (began := time.perf_counter()) < until:
+                path, user = next_request()
+                status, _body = connection.get(path, user)
+                ended = time.perf_counter()
+                answers.each.append((ended, status, ended - began))
+
+    with ThreadPoolExecutor(connections) as threads:
+        list(threads.map(ask, range(connections)))
+    return answers
+
+
+def median(values: Iterable[float]) -> float:
+    """Return the middle one."""
+    return statistics.median(values)
