@@ -26,7 +26,7 @@ def warm(redis, user):
     for name in (layout.home_timeline, layout.author_timeline):
         redis.rpush(name(user), "0")
     for name in (layout.following, layout.author_following):
-        redis.sadd(name(user), user)
+        redis.hset(name(user), user, "")
 
 
 def there(redis, user):

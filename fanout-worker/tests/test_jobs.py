@@ -42,11 +42,11 @@ def redis():
 
 def warm(redis, user, *followees):
     redis.rpush(layout.home_timeline(user), "0")
-    redis.sadd(layout.following(user), user, *followees)
+    redis.hset(layout.following(user), mapping=dict.fromkeys([user, *followees], ""))
 
 
 def shown(redis, user):
-    return redis.lrange(layout.home_timeline(user), 0, -1), redis.smembers(layout.following(user))
+    return redis.lrange(layout.home_timeline(user), 0, -1), set(redis.hkeys(layout.following(user)))
 
 
 def follow(fan, star):

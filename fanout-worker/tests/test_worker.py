@@ -43,7 +43,7 @@ def pair(redis, somebody):
     """Somebody warm, and whom they follow."""
     fan, star = somebody(), somebody()
     redis.rpush(layout.home_timeline(fan), "0")
-    redis.sadd(layout.following(fan), fan, star)
+    redis.hset(layout.following(fan), mapping={fan: "", star: ""})
     item = {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}
     boto3.client("dynamodb").put_item(TableName=f"{PREFIX}followers", Item=item)
     return fan, star
@@ -117,11 +117,11 @@ def test_a_follow_that_is_told_again_after_the_unfollow_shows_nobody(redis, pair
     boto3.client("dynamodb").delete_item(TableName=f"{PREFIX}followers", Key=key)
     event = follow(1, fan, star)
     publish(event, replace(event, following=False))
-    eventually(lambda: redis.smembers(layout.following(fan)), {fan})
+    eventually(lambda: redis.hkeys(layout.following(fan)), [fan])
     publish(event)
     publish(follow(2, fan, other := f"{star}-other"))
     eventually(lambda: redis.sismember(layout.noted(fan), other), 1)
-    assert redis.smembers(layout.following(fan)) == {fan}
+    assert redis.hkeys(layout.following(fan)) == [fan]
 
 
 def test_a_worker_that_hangs_is_ended_and_nothing_is_lost(redis, pair):
