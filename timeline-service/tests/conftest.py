@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from timeline_service.app import create_app
 from timeline_service.settings import Settings
-from timeline_service.timeline import Tweet
+from timeline_service.timeline import tweet as written
 
 from .memory import MemoryArchive, MemoryCache
 
@@ -45,7 +45,7 @@ def bearer(sub, **claims):
 
 def tweet(n, author="bob"):
     """A tweet whose place in time is n."""
-    return Tweet(str(1_700_000_000_000_000_000 + n), author, f"tweet {n}", 1_700_000_000_000 + n)
+    return written(str(1_700_000_000_000_000_000 + n), author, f"tweet {n}", 1_700_000_000_000 + n)
 
 
 @pytest.fixture

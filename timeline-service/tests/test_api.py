@@ -30,7 +30,7 @@ def test_a_timeline_links_to_its_next_page(http, said):
         "tweet_id": said[2].tweet_id,
         "author_id": "bob",
         "text": "tweet 2",
-        "created_at": said[2].created_at,
+        "created_at": 1_700_000_000_002,
     }
     link = first.headers["Link"]
     second = http.get(link[1 : link.index(">")], headers=bearer("alice"))

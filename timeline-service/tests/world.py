@@ -7,7 +7,7 @@ from timeline_service.celebrities import HELD, Sayings
 from timeline_service.places import Places
 from timeline_service.reading import Reading
 from timeline_service.seen import EPOCH, NOTHING, read_mark
-from timeline_service.timeline import TOP, Tweet, read_cursor
+from timeline_service.timeline import TOP, read_cursor, tweet
 
 from .memory import MemoryArchive, MemoryCache
 
@@ -36,7 +36,7 @@ class World:
 
     # what people do
     def say(self, author):
-        said = Tweet(self.next_id(), author, f"tweet {self._count}", int(self.now * 1000))
+        said = tweet(self.next_id(), author, f"tweet {self._count}", int(self.now * 1000))
         self.archive.said[said.tweet_id] = said
         self.archive.index_lacks.add(said.tweet_id)
         self._tell(self.fan_out, said)

@@ -39,8 +39,9 @@ def blueprint(reading: Reading, authenticate: Callable[[], None]) -> Blueprint:
             read_cursor(cursor) if cursor else TOP,
             read_mark(since) if since else NOTHING,
         )
-        shown = {**vars(page), "tweets": [vars(tweet) for tweet in page.tweets]}
-        response = Response(json.dumps(shown, ensure_ascii=False), content_type="application/json")
+        tweets = ",".join(tweet.shown for tweet in page.tweets)
+        rest = json.dumps({"next_cursor": page.next_cursor, "newest": page.newest})
+        response = Response(f'{{"tweets":[{tweets}],{rest[1:]}', content_type="application/json")
         if page.next_cursor:
             following_page: dict[str, Any] = {**request.args, "cursor": page.next_cursor}
             response.headers["Link"] = f'<{url_for(".timeline", **following_page)}>; rel="next"'

@@ -12,7 +12,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from timeline_service.timeline import BEGINNING, Run, StoreAwayError, Tweet
+from timeline_service.timeline import BEGINNING, Run, StoreAwayError, Tweet, tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -115,7 +115,7 @@ class DynamoArchive:
 
 
 def _tweet(item: Any) -> Tweet:
-    return Tweet(item["tweet_id"]["S"], item["author_id"]["S"], item["text"]["S"], int(item["created_at"]["N"]))
+    return tweet(item["tweet_id"]["S"], item["author_id"]["S"], item["text"]["S"], int(item["created_at"]["N"]))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
--- ARGV: bodies. Of each its JSON, or the empty text of a tombstone; else the history, which is the right to fill it.
+-- ARGV: bodies. Of each what was filled in, or the empty text of a tombstone; else the history, which is the right to fill it.
 local now, found = history(), {}
 for i, key in ipairs(ARGV) do
   local body = redis.call('GET', key)

@@ -46,5 +46,5 @@ def recent(author_id: str) -> str:
 
 
 def body(tweet_id: str) -> str:
-    """Name the body of a tweet: a history, then its JSON; an empty text is a tombstone."""
+    """Name the body of a tweet: a history, its author, the JSON that clients get; an empty text is a tombstone."""
     return f"tweet:{{{tweet_id}}}"

@@ -1,7 +1,7 @@
 """A page of a home timeline: from the cache as far down as it is complete, below that from the database."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from timeline_service.building import Building
@@ -21,7 +21,7 @@ class Stretch(NamedTuple):
 
     run: Run
     following: frozenset[str]
-    bodies: Callable[[list[str]], Mapping[str, Tweet]]
+    bodies: Callable[[Sequence[str]], Mapping[str, Tweet]]
     source: str
 
 
@@ -84,7 +84,7 @@ class Reading:
             yield Stretch(run, following, self._archive.tweets, "database")
             below = run.floor
 
-    def _bodies(self, tweet_ids: list[str]) -> Mapping[str, Tweet]:
+    def _bodies(self, tweet_ids: Sequence[str]) -> Mapping[str, Tweet]:
         """Return the tweets that exist, and remember those that the cache did not know."""
         try:
             known, rights = self._cache.bodies(tweet_ids)
@@ -100,7 +100,9 @@ class Reading:
 
 def _shown(stretch: Stretch, seen: Seen, wanted: int) -> list[Tweet]:
     """Return the first so many that are new, exist, and whose authors are followed."""
-    new = [tweet_id for tweet_id in stretch.run.ids if seen.new(tweet_id)]
+    new: Sequence[str] = stretch.run.ids
+    if seen is not NOTHING:
+        new = [tweet_id for tweet_id in new if seen.new(tweet_id)]
     tweets: list[Tweet] = []
     while new and len(tweets) < wanted:
         chunk, new = new[:wanted], new[wanted:]

@@ -8,11 +8,13 @@ only undeleted tweets of those the reader follows now, and the reader's own. Ids
 import base64
 import binascii
 import heapq
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby, islice, takewhile
+from typing import NamedTuple
 
 CAP = 800  # tweets that a cached timeline holds
 BEGINNING = "0"  # a floor below every id
@@ -33,14 +35,12 @@ class CacheAwayError(Exception):
     """The cache did not answer; the database knows it all, slower."""
 
 
-@dataclass(frozen=True)
-class Tweet:
-    """What somebody said, and when."""
+class Tweet(NamedTuple):
+    """What somebody said, as clients see it: it is written as JSON once, and nobody on the way reads that."""
 
     tweet_id: str
     author_id: str
-    text: str
-    created_at: int
+    shown: str
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ def is_user_id(text: str) -> bool:
 
 def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> Run:
     """Merge what lies below an id, without repeats: complete down to the highest floor, or to the last id wanted."""
+    if len(runs) == 1:  # nearly every page
+        (run,) = runs
+        ids = list(under(run.ids, below)[:count])
+        return Run(ids, ids[-1] if ids and len(ids) == count else run.floor)
     floor = max(run.floor for run in runs)
     merged = heapq.merge(*(under(run.ids, below) for run in runs), reverse=True)
     complete = takewhile(lambda tweet_id: tweet_id >= floor, (tweet_id for tweet_id, _ in groupby(merged)))
@@ -95,6 +99,12 @@ def under(ids: Sequence[str], below: str) -> Sequence[str]:
         middle = (low + high) // 2
         low, high = (low, middle) if ids[middle] < below else (middle + 1, high)
     return ids[low:] if low else ids
+
+
+def tweet(tweet_id: str, author_id: str, text: str, created_at: int) -> Tweet:
+    """Write a tweet as clients see it."""
+    shown = {"tweet_id": tweet_id, "author_id": author_id, "text": text, "created_at": created_at}
+    return Tweet(tweet_id, author_id, json.dumps(shown, ensure_ascii=False))
 
 
 def visible(ids: Iterable[str], bodies: Mapping[str, Tweet], following: frozenset[str]) -> list[Tweet]:
