@@ -1,8 +1,10 @@
 """Timelines and followers in memory; each call can be made to fail."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 from fanout_worker import layout
+from fanout_worker.celebrities import Author
 from fanout_worker.deliveries import StoreAwayError
 
 
@@ -15,15 +17,18 @@ class Memory:
         self.edges = set()
         self.said = defaultdict(list)
         self.recents = defaultdict(list)
+        self.own = defaultdict(list)
+        self.authors = defaultdict(Author)
         self.buried = set()
         self.noted = set()
         self.asked = []
-        self.after_agree = None
+        self.meanwhile = lambda *_: None
         self._faults = iter(faults)
 
     def remember(self, author_id, tweet_id):
         self._ask("remember", tweet_id)
         self.recents[author_id].append(tweet_id)
+        self.own[author_id] = placed(self.own[author_id], tweet_id)
 
     def insert(self, tweet_id, user_ids):
         self._ask("insert", *user_ids)
@@ -37,20 +42,48 @@ class Memory:
         return bool(self.lists[follower_id])
 
     def recent(self, author_id):
+        self._ask("recent", author_id)
         return self.recents[author_id]
 
     def agree(self, follower_id, followee_id, tweet_ids):
         self._ask("agree", follower_id)
         ids, following, warm = agreed(self.lists[follower_id], self.following[follower_id], followee_id, tweet_ids)
         self.lists[follower_id], self.following[follower_id] = ids, following
-        if self.after_agree:
-            hook, self.after_agree = self.after_agree, None
-            hook()
         return warm
 
     def bury(self, tweet_id):
         self._ask("bury", tweet_id)
         self.buried.add(tweet_id)
+
+    def author(self, user_id):
+        self._ask("author", user_id)
+        return self.authors[user_id]
+
+    def promote(self, user_id, since):
+        self._ask("promote", user_id)
+        if self.authors[user_id].since:
+            return False
+        self.authors[user_id] = replace(self.authors[user_id], since=since)
+        return True
+
+    def begin_demotion(self, user_id, until, threshold):
+        self._ask("begin", user_id)
+        author = self.authors[user_id]
+        if not author.since or author.followers_count >= threshold:
+            return False
+        self.authors[user_id] = replace(author, until=author.until or until)
+        return True
+
+    def end_demotion(self, user_id, since, until):
+        self._ask("end", user_id)
+        author = self.authors[user_id]
+        if (author.since, author.until) != (since, until):
+            return False
+        self.authors[user_id] = Author(author.followers_count)
+        return True
+
+    def author_of(self, tweet_id):
+        return next((author for author, said in self.said.items() if tweet_id in said), None)
 
     def followers(self, followee_id):
         self._ask("followers", followee_id)
@@ -63,10 +96,12 @@ class Memory:
         return (follower_id, followee_id) in self.edges
 
     def latest(self, author_id, count):
+        self._ask("latest", author_id)
         return self.said[author_id][:count]
 
     def _ask(self, *call):
         self.asked.append(call)
+        self.meanwhile(call[0])
         if next(self._faults, False):
             raise StoreAwayError("no route")
 

@@ -43,7 +43,7 @@ class World:
         for user in users:
             home = self.home(user)
             home.rpush(layout.home_timeline(user), "0")
-            home.sadd(layout.following(user), user, f"!{history(home)}")
+            home.hset(layout.following(user), mapping={user: "", f"!{history(home)}": ""})
 
     def home(self, user):
         return self.cluster.owner(layout.home_timeline(user)).redis
@@ -51,7 +51,7 @@ class World:
     def is_warm(self, user):
         """As a reader sees it."""
         home = self.home(user)
-        return home.sismember(layout.following(user), f"!{history(home)}")
+        return home.hexists(layout.following(user), f"!{history(home)}")
 
     def ids(self, user):
         return self.home(user).lrange(layout.home_timeline(user), 0, -1)

@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 
 from fanout_worker.health import serving
-from fanout_worker.progress import LONGEST_BATCH, Progress
+from fanout_worker.progress import LONGEST_MESSAGE, Progress
 
 
 def test_the_start_waits_for_its_parts_and_says_so_once(caplog):
@@ -27,15 +27,27 @@ def test_the_start_waits_for_its_parts_and_says_so_once(caplog):
     assert [record.waiting_for for record in caplog.records] == ["kafka: no route", "kafka: refused"]
 
 
-def test_a_batch_that_takes_too_long_is_not_ready():
+def test_a_message_that_takes_too_long_is_not_ready():
     """Up is not enough: work must go on."""
     now = [0.0]
     progress = Progress(lambda: now[0])
     progress.partitions_came()
     with progress.busy():
         assert progress.waiting_for() == []
-        now[0] = LONGEST_BATCH + 1
-        assert progress.waiting_for() == ["a batch, for 31 s"]
+        now[0] = LONGEST_MESSAGE + 1
+        assert progress.waiting_for() == ["a message, for 31 s"]
+    assert progress.waiting_for() == []
+
+
+def test_a_kafka_that_went_away_is_not_ready_until_it_is_back(caplog):
+    """It is told once, however often it is asked."""
+    progress = Progress()
+    progress.partitions_came()
+    for _ in range(3):
+        progress.kafka_is("no route")
+        assert progress.waiting_for() == ["no route"]
+    assert [record.waiting_for for record in caplog.records if record.levelname == "WARNING"] == ["no route"]
+    progress.kafka_is(None)
     assert progress.waiting_for() == []
 
 

@@ -2,51 +2,176 @@
 
 import os
 import random
+import threading
 
 import pytest
+from botocore.awsrequest import AWSResponse
 
+from fanout_worker.celebrities import Author
 from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.tables import PAGE, Tables, client
+from fanout_worker.tables import CONFLICT_ATTEMPTS, PAGE, Tables, client
+
+PREFIX = os.environ.get("TABLE_PREFIX", "")
 
 
 @pytest.mark.stack
 def test_pages_hold_everyone_once(somebody):
     """However many they are, nobody is left out or told twice."""
-    prefix = os.environ.get("TABLE_PREFIX", "")
     dynamodb, star = client(), somebody()
     fans = {somebody() for _ in range(PAGE + 25)}
+    asked = []
+    dynamodb.meta.events.register("before-call.dynamodb.Query", lambda params, **_: asked.append(params["body"]))
     rows = [
         {"PutRequest": {"Item": {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}}}
         for fan in fans
     ]
     for start in range(0, len(rows), 25):
-        dynamodb.batch_write_item(RequestItems={f"{prefix}followers": rows[start : start + 25]})
-    pages = list(Tables(dynamodb, prefix).followers(star))
-    assert len(pages) == 2
+        dynamodb.batch_write_item(RequestItems={f"{PREFIX}followers": rows[start : start + 25]})
+    pages = list(Tables(dynamodb, PREFIX).followers(star))
+    assert [len(page) for page in pages] == [PAGE, 25]
     assert sorted(fan for page in pages for fan in page) == sorted(fans)
+    assert len(asked) == 2
+    assert all(b'"ConsistentRead": true' in body for body in asked)
 
 
 @pytest.mark.stack
 def test_the_latest_are_the_authors_newest_undeleted(somebody):
     """As many as asked for, whatever was deleted in between."""
-    prefix = os.environ.get("TABLE_PREFIX", "")
     dynamodb, author, first = client(), somebody(), random.randrange(10**18, 8 * 10**18)
     for n in range(8):
         item = {"tweet_id": {"S": str(first + n)}, "author_id": {"S": author}}
         deleted = {"deleted_at": {"N": "1"}} if n in (3, 4, 5) else {}
-        dynamodb.put_item(TableName=f"{prefix}tweets", Item=item | deleted)
-    assert Tables(dynamodb, prefix).latest(author, 3) == [str(first + n) for n in (7, 6, 2)]
+        dynamodb.put_item(TableName=f"{PREFIX}tweets", Item=item | deleted)
+    assert Tables(dynamodb, PREFIX).latest(author, 3) == [str(first + n) for n in (7, 6, 2)]
 
 
 @pytest.mark.stack
 def test_an_edge_is_there_or_not(somebody):
     """In the direction that it has."""
-    prefix = os.environ.get("TABLE_PREFIX", "")
     dynamodb, alice, bob = client(), somebody(), somebody()
     item = {"followee_id": {"S": bob}, "follower_id": {"S": alice}, "followed_at": {"N": "1"}}
-    dynamodb.put_item(TableName=f"{prefix}followers", Item=item)
-    tables = Tables(dynamodb, prefix)
+    dynamodb.put_item(TableName=f"{PREFIX}followers", Item=item)
+    tables = Tables(dynamodb, PREFIX)
     assert (tables.follows(alice, bob), tables.follows(bob, alice)) == (True, False)
+
+
+class Slow:
+    """A DynamoDB of three pages, which tells when it is asked for which."""
+
+    def __init__(self):
+        self.asked = [threading.Event() for _ in range(3)]
+
+    def get_paginator(self, _):
+        return self
+
+    def paginate(self, **_):
+        for number, asked in enumerate(self.asked):
+            asked.set()
+            yield {"Items": [{"follower_id": {"S": f"fan-{number}"}}]}
+
+
+def test_the_next_page_is_read_while_one_is_being_written():
+    """One ahead and no more: memory is two pages, however many follow."""
+    slow = Slow()
+    pages = Tables(slow, "").followers("star")
+    assert next(pages) == ["fan-0"]
+    assert slow.asked[1].wait(5)
+    assert not slow.asked[2].wait(0.2)
+    assert list(pages) == [["fan-1"], ["fan-2"]]
+
+
+def test_an_error_in_a_page_that_was_read_ahead_reaches_whoever_needs_it():
+    """Never a page too few, in silence."""
+    slow = Slow()
+    slow.asked = [threading.Event(), None]
+    pages = Tables(slow, "").followers("star")
+    assert next(pages) == ["fan-0"]
+    with pytest.raises(AttributeError):
+        next(pages)
+
+
+@pytest.mark.stack
+class TestCelebrities:
+    """The row that says who is one."""
+
+    def test_a_promotion_is_once_and_a_demotion_has_a_beginning_and_an_end(self, somebody):
+        """Each step only from the one before it, whatever else is in the row."""
+        tables, star = Tables(client(), PREFIX), somebody()
+        count(star, 12)
+        assert tables.author(star) == Author(12)
+        assert not tables.begin_demotion(star, "6", 20)
+        assert tables.promote(star, "5")
+        assert not tables.promote(star, "7")
+        assert tables.author(star) == Author(12, "5")
+        assert not tables.begin_demotion(star, "6", 12)
+        assert not tables.end_demotion(star, "5", "6")
+        assert tables.begin_demotion(star, "6", 20)
+        assert tables.begin_demotion(star, "8", 20)
+        assert tables.author(star) == Author(12, "5", "6")
+        assert not tables.end_demotion(star, "4", "6")
+        assert tables.end_demotion(star, "5", "6")
+        assert tables.author(star) == Author(12)
+
+    def test_nobody_in_particular_is_an_author_like_others(self, somebody):
+        """The row may come later than the first tweet's event."""
+        assert Tables(client(), PREFIX).author(somebody()) == Author()
+
+    def test_the_sparse_index_lists_the_celebrities_alone(self, somebody):
+        """Readers scan it every few seconds."""
+        tables, star, other = Tables(client(), PREFIX), somebody(), somebody()
+        count(other, 12)
+        tables.promote(star, "5")
+        assert star in tables.celebrities()
+        assert other not in tables.celebrities()
+
+    def test_a_transaction_on_the_row_is_waited_out(self, somebody):
+        """AWS refuses an update while a transaction holds the item; DynamoDB Local never does, so it is injected."""
+        tables, refused, star = *with_conflicts(3), somebody()
+        assert tables.promote(star, "5")
+        assert refused == [3]
+
+    def test_a_row_locked_for_too_long_is_worth_another_try(self, somebody):
+        """The event is begun again, then."""
+        tables, _ = with_conflicts(CONFLICT_ATTEMPTS)
+        with pytest.raises(StoreAwayError, match="locked"):
+            tables.promote(somebody(), "5")
+
+
+def count(user, followers):
+    client().update_item(
+        TableName=f"{PREFIX}users",
+        Key={"user_id": {"S": user}},
+        UpdateExpression="SET followers_count = :count",
+        ExpressionAttributeValues={":count": {"N": str(followers)}},
+    )
+
+
+def with_conflicts(times):
+    """Build tables whose first updates are answered as AWS answers during a transaction."""
+    dynamodb, refused = client(), [0]
+
+    def refuse(request, **_):
+        if refused[0] == times:
+            return None
+        refused[0] += 1
+        response = AWSResponse(request.url, 400, {}, None)
+        response._content = b'{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException"}'  # noqa: SLF001
+        return response
+
+    dynamodb.meta.events.register("before-send.dynamodb.UpdateItem", refuse)
+    return Tables(dynamodb, PREFIX), refused
+
+
+@pytest.mark.stack
+def test_whose_a_tweet_is_unless_it_is_deleted(somebody):
+    """The row decides, whatever an event or a letter says."""
+    author, tweet_id = somebody(), str(random.randrange(10**18, 8 * 10**18))
+    tables, item = Tables(client(), PREFIX), {"tweet_id": {"S": tweet_id}, "author_id": {"S": author}}
+    assert tables.author_of(tweet_id) is None
+    client().put_item(TableName=f"{PREFIX}tweets", Item=item)
+    assert tables.author_of(tweet_id) == author
+    client().put_item(TableName=f"{PREFIX}tweets", Item=item | {"deleted_at": {"N": "1"}})
+    assert tables.author_of(tweet_id) is None
 
 
 def test_a_store_that_is_away_is_named(monkeypatch):

@@ -1,17 +1,32 @@
-"""python -m fanout_worker."""
+"""python -m fanout_worker: the worker; with a command, what an operator asks for."""
 
+import argparse
 import logging
+import sys
+from typing import NoReturn
 
 import faust
 from pythonjsonlogger.json import JsonFormatter
 
+from fanout_worker import jobs
 from fanout_worker.app import create_app
 from fanout_worker.health import serving
 from fanout_worker.progress import Progress
-from fanout_worker.settings import Settings
+from fanout_worker.settings import JobSettings, Settings
 
 
-def main() -> None:
+def main() -> int:
+    """Fan out, or do what the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m fanout_worker", description="Fan out until SIGTERM or SIGINT.")
+    jobs.add_to(parser.add_subparsers(dest="command", metavar="COMMAND"))
+    asked = parser.parse_args()
+    if asked.command is None:
+        fan_out()
+    log_as_json(JobSettings.from_environment().log_level)
+    return jobs.run(asked)
+
+
+def fan_out() -> NoReturn:
     """Fan out until SIGTERM or SIGINT."""
     settings = Settings.from_environment()
     log_as_json(settings.log_level)
@@ -32,4 +47,4 @@ def log_as_json(level: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,51 +1,57 @@
-"""The Faust agents: take a batch, hand each partition its part, acknowledge.
+"""The Faust agents: each partition has a lane, and each lane handles one message after the other, then acknowledges it.
 
-Rule: nothing leaves the body but the end of the process. Faust acknowledges a batch even when its body failed or was
-cancelled, so whatever is not applied must not come back here as an exception.
+Rule: only what was handled is acknowledged, in order, by hand. And nothing but the end of the process comes out of a
+lane: a lane that ended in an exception would be silence.
 """
 
 import asyncio
 import logging
 import os
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import Any
 
 import faust
 
 from fanout_worker.inbox import Message
 
-BATCH = 400
-WITHIN = 0.05
+WAITING = 200  # messages of a topic taken from Kafka and not yet acknowledged; a SIGTERM and a rebalance wait for them
+THREADS = 8
 EXIT_UNAPPLIED = 70
 _log = logging.getLogger(__name__)
 
-Handler = Callable[[int, Sequence[Message]], None]
 
-
-def consume(app: faust.App, topic: str, handle: Handler, busy: Callable[[], AbstractContextManager[None]]) -> None:
-    """Hand the topic's messages to the handler, one call a partition at a time, in order."""
+def consume(app: faust.App, topic: str, handle: Callable[[Message], None]) -> None:
+    """Hand the topic's messages to the handler, one of a partition at a time, in order."""
     channel = app.topic(topic, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
-    threads = ThreadPoolExecutor(8, thread_name_prefix=topic)
+    threads = ThreadPoolExecutor(THREADS, thread_name_prefix=topic)
 
     @app.agent(channel, concurrency=1, name=topic)
     async def agent(stream: Any) -> None:
-        async for batch in stream.take_events(BATCH, within=WITHIN):
-            try:
-                with busy():
-                    run = asyncio.get_running_loop().run_in_executor
-                    parts = by_partition([event.message for event in batch])
-                    await asyncio.gather(*(run(threads, handle, *part) for part in parts.items()))
-            except BaseException as error:  # noqa: BLE001 - see the rule
-                _log.critical("a batch was not applied; ending, to read it again", exc_info=error)
-                os._exit(EXIT_UNAPPLIED)
+        room = asyncio.Semaphore(WAITING)
+        lanes: dict[int, asyncio.Queue[Any]] = {}
+        tasks: set[asyncio.Task[None]] = set()
 
+        async def lane(waiting: asyncio.Queue[Any]) -> None:
+            run = asyncio.get_running_loop().run_in_executor
+            while True:
+                event = await waiting.get()
+                try:
+                    await run(threads, handle, event.message)
+                except Exception as error:  # noqa: BLE001 - see the rule
+                    _log.critical("a message was not handled; ending, to read it again", exc_info=error)
+                    os._exit(EXIT_UNAPPLIED)
+                await stream.ack(event)
+                room.release()
 
-def by_partition(messages: Sequence[Message]) -> dict[int, list[Message]]:
-    """Split a batch, keeping each partition's order."""
-    parts: dict[int, list[Message]] = defaultdict(list)
-    for message in messages:
-        parts[message.partition].append(message)
-    return parts
+        try:
+            async for event in stream.noack().events():
+                await room.acquire()
+                partition = event.message.partition
+                if partition not in lanes:
+                    lanes[partition] = asyncio.Queue()
+                    tasks.add(asyncio.create_task(lane(lanes[partition])))
+                lanes[partition].put_nowait(event)
+        finally:
+            for task in tasks:
+                task.cancel()

@@ -9,7 +9,7 @@ if last:byte() == 33 or redis.call('EXISTS', following) == 0 then -- 33 is '!', 
   return 0
 end
 if ARGV[2] == '0' then
-  redis.call('SREM', following, followee) -- the ids may stay: the reader drops them
+  redis.call('HDEL', following, followee) -- the ids may stay: the reader drops them
   return 1
 end
 
@@ -29,5 +29,5 @@ if #merged > #old or #merged > cap then -- over the cap, the followee's own ids 
   end
   if expiry > 0 then redis.call('PEXPIRE', timeline, expiry) end
 end
-redis.call('SADD', following, followee)
+redis.call('HSET', following, followee, '')
 return 1

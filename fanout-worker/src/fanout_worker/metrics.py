@@ -1,6 +1,6 @@
 """What a scraper finds: everything this process counts about itself."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 METRICS = CollectorRegistry()
 ProcessCollector(registry=METRICS)
@@ -19,3 +19,5 @@ LAG = Histogram(
     registry=METRICS,
 )
 DEAD = Counter("fanout_worker_dead_letters", "Messages that broke the contract.", ["topic"], registry=METRICS)
+PROMOTED = Counter("fanout_worker_promotions", "Authors who became celebrities.", registry=METRICS)
+BEHIND = Gauge("fanout_worker_events_behind", "Events of this worker's partitions still to come.", registry=METRICS)

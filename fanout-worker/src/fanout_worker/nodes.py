@@ -94,7 +94,7 @@ class Nodes:
     def _connect(self) -> Any:
         once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
         redis = Redis.from_url(self._url, retry=once_more, **self._options)
-        if not redis.info("cluster")["cluster_enabled"]:
+        if not redis.info("cluster").get("cluster_enabled"):
             return redis
         redis.close()
         return RedisCluster.from_url(self._url, retry=once_more, require_full_coverage=False, **self._options)

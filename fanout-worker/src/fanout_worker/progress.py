@@ -1,4 +1,4 @@
-"""How the work stands: what the start waits for, whether partitions came, and how long a batch has taken."""
+"""How the work stands: what the start waits for, whether partitions came, if Kafka is there, how old a message is."""
 
 import logging
 import time
@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-LONGEST_BATCH = 30.0
+LONGEST_MESSAGE = 30.0
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
 class Progress:
-    """Ready means that every part is there, partitions came, and no batch is stuck."""
+    """Ready means that every part is there, partitions came, and no message is stuck."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._waiting: str | None = "start"
+        self._away: str | None = None
         self._began: dict[int, float] = {}
+        self.attempts = 0
 
     def waiting_for(self) -> list[str]:
         """Name what is missing; nothing means ready."""
@@ -25,7 +27,8 @@ class Progress:
             return [self._waiting]
         now = self._clock()
         ages = [now - began for began in list(self._began.values())]
-        return [f"a batch, for {age:.0f} s" for age in ages if age > LONGEST_BATCH]
+        slow = [f"a message, for {age:.0f} s" for age in ages if age > LONGEST_MESSAGE]
+        return [self._away, *slow] if self._away else slow
 
     def wait(self, name: str, attempt: Callable[[], T], away: tuple[type[Exception], ...], pause: float = 1.0) -> T:
         """Try until it succeeds, and log each new reason why it does not."""
@@ -48,12 +51,23 @@ class Progress:
         self._waiting = None
         _log.info("ready")
 
+    def kafka_is(self, away: str | None) -> None:
+        """Note why Kafka does not answer, or with None that it does."""
+        if away and not self._away:
+            _log.warning("waiting", extra={"waiting_for": away})
+        self._away = away
+
+    def attempted(self) -> None:
+        """Note that something was tried to the end, be it in vain."""
+        self.attempts += 1
+
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """Note that a batch is being handled."""
-        batch = object()
-        self._began[id(batch)] = self._clock()
+        """Note that a message is being handled."""
+        message = object()
+        self._began[id(message)] = self._clock()
         try:
             yield
         finally:
-            del self._began[id(batch)]
+            del self._began[id(message)]
+            self.attempted()

@@ -1,7 +1,16 @@
-"""Who follows whom and who said what, as the tables have it now."""
+"""Who follows whom and who said what, as the tables have it now; and who is a celebrity.
 
+Reading is botocore's in all but one thing: a page of a query stays the JSON that came. Checking each value against the
+service's model is most of what botocore takes for a page.
+"""
+
+import json
+import random
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http import HTTPStatus
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -9,53 +18,107 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from fanout_worker.celebrities import Author
 from fanout_worker.deliveries import StoreAwayError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PAGE = 1_000
+THREADS = 8  # that read pages ahead
+CONFLICT_ATTEMPTS = 8
+_MEANT_FOR_CALLERS = {"ConditionalCheckFailedException", "TransactionConflictException"}
 
 
 def client() -> "DynamoDBClient":
     """Build a client that tries once and gives up within seconds: whoever calls tries again."""
     retries: Any = {"mode": "standard", "total_max_attempts": 1}
-    return boto3.client(
-        "dynamodb", config=Config(connect_timeout=2, read_timeout=4, retries=retries, max_pool_connections=16)
+    dynamodb = boto3.client(
+        "dynamodb", config=Config(connect_timeout=2, read_timeout=4, retries=retries, max_pool_connections=40)
     )
+    dynamodb.meta.events.register("before-parse.dynamodb.Query", _decode)
+    return dynamodb
 
 
 class Tables:
-    """The tables followers and tweets, for reading."""
+    """The tables followers and tweets, for reading, and of users what makes a celebrity."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
         self._followers = f"{table_prefix}followers"
         self._tweets = f"{table_prefix}tweets"
+        self._users = f"{table_prefix}users"
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="followers")
 
     def check(self) -> None:
-        """Raise StoreAwayError unless both tables answer."""
+        """Raise StoreAwayError unless the tables answer."""
         self.follows("-", "-")
         self.latest("-", 1)
+        self.author("-")
+
+    def author(self, user_id: str) -> Author:
+        """Return what decides how an author's tweets travel, strongly consistent."""
+        with _away():
+            answer = self._dynamodb.get_item(
+                TableName=self._users,
+                Key={"user_id": {"S": user_id}},
+                ProjectionExpression="followers_count, celebrity_since, celebrity_until",
+                ConsistentRead=True,
+            )
+        return _author(answer.get("Item", {}))
+
+    def celebrities(self) -> frozenset[str]:
+        """List the celebrities, as far as the index has them."""
+        with _away():
+            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName="by_celebrity")
+            return frozenset(item["user_id"]["S"] for page in pages for item in page["Items"])
+
+    def promote(self, user_id: str, since: str) -> bool:
+        """Make somebody a celebrity from this id on; False if they are one already."""
+        return self._update_user(
+            user_id, "SET celebrity_since = :since", "attribute_not_exists(celebrity_since)", {":since": {"S": since}}
+        )
+
+    def begin_demotion(self, user_id: str, until: str, threshold: int) -> bool:
+        """Have all tweets of a celebrity pushed again; False if they are none, or have the followers of one."""
+        return self._update_user(
+            user_id,
+            "SET celebrity_until = if_not_exists(celebrity_until, :until)",
+            "attribute_exists(celebrity_since) AND (attribute_not_exists(followers_count) OR followers_count < :many)",
+            {":until": {"S": until}, ":many": {"N": str(threshold)}},
+        )
+
+    def end_demotion(self, user_id: str, since: str, until: str) -> bool:
+        """Make somebody a celebrity no longer; False if another demotion has ended this one's."""
+        return self._update_user(
+            user_id,
+            "REMOVE celebrity_since, celebrity_until",
+            "celebrity_since = :since AND celebrity_until = :until",
+            {":since": {"S": since}, ":until": {"S": until}},
+        )
 
     def followers(self, followee_id: str) -> Iterator[list[str]]:
-        """Give the followers in pages, strongly consistent."""
-        with _away():
-            for page in self._dynamodb.get_paginator("query").paginate(
-                TableName=self._followers,
-                KeyConditionExpression="followee_id = :followee",
-                ProjectionExpression="follower_id",
-                ExpressionAttributeValues={":followee": {"S": followee_id}},
-                ConsistentRead=True,
-                PaginationConfig={"PageSize": PAGE},
-            ):
-                yield [item["follower_id"]["S"] for item in page["Items"]]
+        """Give the followers in pages, strongly consistent; the next one is read while the caller handles one."""
+        pages = self._pages(followee_id)
+        coming = self._threads.submit(next, pages, None)
+        while (page := coming.result()) is not None:
+            coming = self._threads.submit(next, pages, None)
+            yield page
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the edge is there, strongly consistent."""
         key: Any = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}}
         with _away():
             return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
+
+    def author_of(self, tweet_id: str) -> str | None:
+        """Return who said it, strongly consistent; None if it is deleted, or never was."""
+        with _away():
+            answer = self._dynamodb.get_item(
+                TableName=self._tweets, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
+            )
+        item: Any = answer.get("Item", {"deleted_at": {}})
+        return None if "deleted_at" in item else item["author_id"]["S"]
 
     def latest(self, author_id: str, count: int) -> list[str]:
         """Return the author's newest undeleted ids, as far as the index has them."""
@@ -72,10 +135,62 @@ class Tables:
             )
             return [item["tweet_id"]["S"] for item in islice(chain.from_iterable(p["Items"] for p in pages), count)]
 
+    def _pages(self, followee_id: str) -> Iterator[list[str]]:
+        with _away():
+            for page in self._dynamodb.get_paginator("query").paginate(
+                TableName=self._followers,
+                KeyConditionExpression="followee_id = :followee",
+                ProjectionExpression="follower_id",
+                ExpressionAttributeValues={":followee": {"S": followee_id}},
+                ConsistentRead=True,
+                PaginationConfig={"PageSize": PAGE},
+            ):
+                yield [item["follower_id"]["S"] for item in page["Items"]]
+
+    def _update_user(self, user_id: str, update: str, condition: str, values: dict[str, Any]) -> bool:
+        """Update an item of users if the condition holds, waiting out a transaction that holds it for a moment."""
+        for attempt in range(CONFLICT_ATTEMPTS):
+            try:
+                with _away():
+                    self._dynamodb.update_item(
+                        TableName=self._users,
+                        Key={"user_id": {"S": user_id}},
+                        UpdateExpression=update,
+                        ConditionExpression=condition,
+                        ExpressionAttributeValues=values,
+                    )
+            except self._dynamodb.exceptions.ConditionalCheckFailedException:
+                return False
+            except self._dynamodb.exceptions.TransactionConflictException:
+                time.sleep(random.uniform(0, 0.02 * 2**attempt))
+            else:
+                return True
+        raise StoreAwayError(f"{self._users} was locked by other transactions {CONFLICT_ATTEMPTS} times in a row")
+
+
+def _author(item: Any) -> Author:
+    count = int(item.get("followers_count", {"N": "0"})["N"])
+    return Author(count, *(item.get(name, {}).get("S") for name in ("celebrity_since", "celebrity_until")))
+
+
+def _decode(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
+    """Decode a page and leave nothing of it to botocore's parser; errors are left as they are."""
+    if response_dict["status_code"] != HTTPStatus.OK:
+        return
+    try:
+        customized_response_dict |= json.loads(response_dict["body"])
+    except ValueError as error:
+        raise StoreAwayError(f"a page that is no JSON: {error}") from error
+    response_dict["body"] = b"{}"
+
 
 @contextmanager
 def _away() -> Iterator[None]:
     try:
         yield
-    except (BotoCoreError, ClientError) as error:
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _MEANT_FOR_CALLERS:
+            raise
+        raise StoreAwayError(f"DynamoDB refused: {error}") from error
+    except BotoCoreError as error:
         raise StoreAwayError(f"DynamoDB did not answer: {error}") from error

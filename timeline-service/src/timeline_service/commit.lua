@@ -14,15 +14,20 @@ for b = 4, last do -- both descend; ids are 19 digits, so they compare as string
   merged[#merged + 1] = ARGV[b]
 end -- what arrived below the last element is served by the database
 
-local function all(command, key, items, from)
-  for i = from, #items, 1000 do
+local following = { now, '' } -- the history first: it is asked for in every read, and a packed hash is searched from there
+for i = last + 1, #ARGV do
+  following[#following + 1] = ARGV[i]
+  following[#following + 1] = ''
+end
+
+local function all(command, key, items)
+  for i = 1, #items, 1000 do
     redis.call(command, key, unpack(items, i, math.min(i + 999, #items)))
   end
 end
 redis.call('DEL', KEYS[1], KEYS[2])
-all('RPUSH', KEYS[1], merged, 1)
-all('SADD', KEYS[2], ARGV, last + 1)
-redis.call('SADD', KEYS[2], now)
+all('RPUSH', KEYS[1], merged)
+all('HSET', KEYS[2], following)
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 redis.call('EXPIRE', KEYS[2], ARGV[2])
 return 1

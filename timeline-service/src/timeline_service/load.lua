@@ -6,13 +6,13 @@ local now, found = history(), {}
 for i = 4, #ARGV, 2 do
   local timeline, following, one = ARGV[i], ARGV[i + 1], false
   local last = redis.call('LINDEX', timeline, -1)
-  if last and last:byte() ~= 33 and redis.call('SISMEMBER', following, now) == 1 then -- 33 is '!', the mark of a rebuild
+  if last and last:byte() ~= 33 and redis.call('HEXISTS', following, now) == 1 then -- 33 is '!', the mark of a rebuild
     local left = redis.call('TTL', timeline)
     if left > provisional and left < lives - 86400 then -- whoever reads stays warm
       redis.call('EXPIRE', timeline, lives)
       redis.call('EXPIRE', following, lives)
     end
-    one = { redis.call('LRANGE', timeline, 0, count), redis.call('SMEMBERS', following), now }
+    one = { redis.call('LRANGE', timeline, 0, count), redis.call('HKEYS', following), now }
   end
   found[#found + 1] = one
 end

@@ -1,0 +1,99 @@
+"""What users cost in Redis's memory: lists as the worker leaves them beside plain ones, and all that goes with them."""
+
+import itertools
+import json
+import os
+import statistics
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parent))
+
+from field import fresh
+
+from fanout_worker import layout
+from fanout_worker.timelines import Timelines, connect
+from redis_nodes import redis_node
+
+USERS = int(os.environ.get("USERS", "10000"))
+FOLLOWEES = 200
+PHASES = 64  # a list is cut each time it is so much over its cap: every length in between is there
+FILL = 2 * layout.CAP
+
+
+def memory() -> list[dict[str, Any]]:
+    """Measure one Redis with so many users, and each kind of key."""
+    with redis_node("--maxmemory", "4gb") as node:
+        nodes = connect(node.url)
+        redis, timelines = node.redis, Timelines(nodes)
+        seeds = [f"seed-{n}" for n in range(PHASES)]
+        for seed in seeds:
+            redis.rpush(layout.home_timeline(seed), "0")
+        for n in range(FILL + PHASES):
+            timelines.insert(fresh(), seeds[max(0, n - FILL) :])
+        for _ in range(layout.RECENT):
+            timelines.remember("author", fresh())
+        redis.rpush("plain", *(fresh() for _ in range(layout.CAP)))
+        tweet = {"tweet_id": fresh(), "author_id": _user(), "text": "x" * 80, "created_at": 1_700_000_000_000}
+        redis.set(layout.body(tweet["tweet_id"]), f"!12345678{json.dumps(tweet)}")
+        timelines.bury(gone := fresh())
+        cost = {name: redis.memory_usage(key, samples=0) for name, key in _kinds(tweet["tweet_id"], gone).items()}
+        lists = statistics.mean(redis.memory_usage(layout.home_timeline(seed), samples=0) for seed in seeds)
+        before = redis.info("memory")["used_memory"]
+        _populate(node.redis, seeds)
+        user = (redis.info("memory")["used_memory"] - before) / USERS
+        followed = statistics.mean(redis.memory_usage(layout.following(f"user-{n}"), samples=0) for n in range(100))
+        nodes.close()
+    figures = [
+        {
+            **_figure("memory: a home timeline, between 800 and 864 ids", lists, "bytes"),
+            "reference": cost["plain"],
+            "ratio": lists / cost["plain"],
+            "at_most": 1.3 * cost["plain"],
+            "setup": f"mean of {PHASES} lists, each cut at another moment; reference: RPUSH of {layout.CAP} ids",
+        },
+        _figure(f"memory: following {FOLLOWEES} people", followed, "bytes"),
+        _figure("memory: a million users, timeline and following", user * 1e6 / 1e9, "GB"),
+    ]
+    return figures + [_figure(f"memory: {name}", cost[name], "bytes") for name in cost if name != "plain"]
+
+
+def _kinds(tweet_id: str, gone: str) -> dict[str, str]:
+    return {
+        "plain": "plain",
+        f"an author's {layout.RECENT} recent tweets": layout.recent("author"),
+        "the body of a tweet of 80 characters": layout.body(tweet_id),
+        "a tombstone": layout.body(gone),
+    }
+
+
+def _populate(redis: Any, seeds: list[str]) -> None:
+    """Give each user a timeline like one of the seeds', and people to follow."""
+    lists = itertools.cycle(
+        [redis.execute_command("DUMP", layout.home_timeline(seed), NEVER_DECODE=[]) for seed in seeds]
+    )
+    with redis.pipeline(transaction=False) as pipeline:
+        for n in range(USERS):
+            pipeline.restore(layout.home_timeline(f"user-{n}"), 7 * 86_400_000, next(lists))
+            followed = ["!12345678", *(_user() for _ in range(FOLLOWEES))]
+            pipeline.hset(layout.following(f"user-{n}"), mapping=dict.fromkeys(followed, ""))
+            pipeline.expire(layout.following(f"user-{n}"), 7 * 86_400)
+            if n % 100 == 0:
+                pipeline.execute()
+        pipeline.execute()
+
+
+def _user() -> str:
+    return f"u-{uuid.uuid4().hex}"
+
+
+def _figure(name: str, value: float, unit: str) -> dict[str, Any]:
+    setup = (
+        f"{USERS:,} users who follow {FOLLOWEES} each; ids of 34 characters; Redis as deploy/local/redis.conf has it"
+    )
+    return {"name": name, "ours": value, "reference": None, "unit": unit, "ratio": None, "target": None, "setup": setup}
+
+
+BENCHMARKS = [memory]

@@ -1,0 +1,66 @@
+"""Timelines made cold: the next read of each builds it anew from the tables.
+
+Rule: whatever a lost event left wrong in Redis is gone after it, at the price of the rebuilds. Tombstones stay: each is
+true for ever, and a reader may hold the body that it keeps out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from redis import RedisCluster
+
+from fanout_worker import layout
+from fanout_worker.deliveries import StoreAwayError
+from fanout_worker.nodes import Nodes
+
+AT_ONCE = 1_000
+TIMELINES = (layout.home_timeline, layout.following, layout.author_timeline, layout.author_following)
+KINDS = {name("").split("{")[0]: name.__name__ for name in (*TIMELINES, layout.body)}
+UNLESS_TOMBSTONE = "return redis.call('STRLEN', KEYS[1]) > 0 and redis.call('UNLINK', KEYS[1]) or 0"
+
+
+class NoSuchNodeError(Exception):
+    """No master of the cluster has this address."""
+
+
+def one(nodes: Nodes, user_id: str) -> dict[str, int]:
+    """Make the timelines of one user cold; return what was there."""
+    with nodes.named(StoreAwayError):
+        return {name.__name__: int(nodes.client.unlink(name(user_id))) for name in TIMELINES}
+
+
+def everybody(nodes: Nodes, master: str | None = None) -> dict[str, int]:
+    """Make all timelines cold, and forget all bodies, or those of one master HOST:PORT; return how many of each."""
+    done = Counter(dict.fromkeys(KINDS.values(), 0))
+    with nodes.named(StoreAwayError):
+        keys = nodes.client.scan_iter(count=AT_ONCE, **_target(nodes.client, master))
+        while some := list(islice(keys, AT_ONCE)):
+            done.update(_unlinked(nodes.client, some))
+    return dict(done)
+
+
+def _unlinked(redis: Any, keys: Iterable[str]) -> Counter[str]:
+    found = [(KINDS[prefix], key) for key in keys if (prefix := key.split("{")[0]) in KINDS]
+    done: Counter[str] = Counter()
+    with redis.pipeline(transaction=False) as pipeline:
+        for kind, key in found:
+            if kind == layout.body.__name__:
+                pipeline.eval(UNLESS_TOMBSTONE, 1, key)
+            else:
+                pipeline.unlink(key)
+        for (kind, _), count in zip(found, pipeline.execute(), strict=True):
+            done[kind] += count
+    return done
+
+
+def _target(redis: Any, master: str | None) -> dict[str, Any]:
+    if master is None:
+        return {}
+    nodes: Any = redis.get_primaries() if isinstance(redis, RedisCluster) else ()  # type: ignore[no-untyped-call]
+    masters = {node.name: node for node in nodes}
+    if master not in masters:
+        known = f"its masters are {', '.join(sorted(masters))}" if masters else "it is a single node: use --all"
+        raise NoSuchNodeError(f"{master} is no master of the Redis at REDIS_URL; {known}")
+    return {"target_nodes": masters[master]}

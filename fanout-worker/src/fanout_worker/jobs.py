@@ -1,0 +1,120 @@
+"""The operators' commands beside the worker."""
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from fanout_worker import cold
+from fanout_worker.celebrities import first_id
+from fanout_worker.dead_letters import unsettled
+from fanout_worker.deliveries import Deliveries, StoreAwayError
+from fanout_worker.demotion import StillCelebrityError, demote
+from fanout_worker.settings import JobSettings
+from fanout_worker.streams import TOPIC_LIST
+from fanout_worker.tables import Tables, client
+from fanout_worker.timelines import Timelines, connect
+
+THREADS = 8
+
+
+class Job:
+    """Real parts for one run."""
+
+    def __init__(self, settings: JobSettings) -> None:
+        self._settings = settings
+        self._nodes = connect(settings.redis_url)
+        self._tables = Tables(client(), settings.table_prefix)
+        self._deliveries = Deliveries(
+            Timelines(self._nodes), self._tables, settings.celebrity_threshold, settings.celebrity_ahead
+        )
+
+    def cold(self, user_id: str | None, node: str | None) -> int:
+        """Make one user's timelines cold, or all of a node, or all there are."""
+        return _told(cold.one(self._nodes, user_id) if user_id else cold.everybody(self._nodes, node))
+
+    def demote(self, user_id: str) -> int:
+        """Have a celebrity's tweets fanned out again."""
+        until = first_id(time.time_ns() // 1_000_000)
+        with ThreadPoolExecutor(THREADS) as threads:
+
+            def settle(followers: Iterable[str]) -> None:
+                for _ in threads.map(partial(self._deliveries.settle, followee_id=user_id), followers):
+                    pass
+
+            settled = demote(user_id, self._tables, settle, self._settings.celebrity_threshold, until)
+        if settled is None:
+            sys.stderr.write(f"{user_id} is no celebrity: nothing to do\n")
+        return _told({"followers_settled": settled or 0})
+
+    def dead_letters(self, *, forget_nameless: bool) -> int:
+        """Have each letter's edge or tweet in Redis as the tables have it; 1 if a letter names neither."""
+        done: Counter[str] = Counter(edges=0, tweets=0, gone=0, nameless=0)
+        for topic in TOPIC_LIST:
+            nameless = []
+            with unsettled(self._settings.kafka, topic) as letters:
+                for letter in letters.read():
+                    done[what := self._handle(letter.ids)] += 1
+                    nameless += [letter.place] * (what == "nameless")
+                if not nameless or forget_nameless:
+                    letters.settle()
+                else:
+                    sys.stderr.write(
+                        f"these name nobody: {', '.join(nameless)}. `cold --all` makes up for whatever they were; "
+                        "then run `dead-letters --forget-nameless`\n"
+                    )
+        return _told(done) or int(done["nameless"] > 0 and not forget_nameless)
+
+    def _handle(self, ids: dict[str, str]) -> str:
+        """Go by the letter's headers and the tables: what could not be decoded is not needed."""
+        match ids:
+            case {"follower_id": follower_id, "followee_id": followee_id}:
+                self._deliveries.settle(follower_id, followee_id)
+                return "edges"
+            case {"tweet_id": tweet_id}:
+                if author_id := self._tables.author_of(tweet_id):
+                    self._deliveries.fan_out(tweet_id, author_id)
+                    return "tweets"
+                self._deliveries.bury(tweet_id)
+                return "gone"
+        return "nameless"
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Name the commands and what may be asked of them."""
+    make_cold = commands.add_parser("cold", help="have home timelines built anew from the tables by their next reads")
+    which = make_cold.add_mutually_exclusive_group(required=True)
+    which.add_argument("user", nargs="?", metavar="USER", help="one user's timelines")
+    which.add_argument("--all", action="store_true", help="all timelines and bodies; tombstones stay")
+    which.add_argument("--node", metavar="HOST:PORT", help="those on one master of a Redis Cluster")
+    letters = commands.add_parser("dead-letters", help="handle again what the topics' .dlq hold since the last time")
+    letters.add_argument("--forget-nameless", action="store_true", help="also those whose headers name nobody")
+    demotion = commands.add_parser("demote", help="fan a celebrity's tweets out again; safe to repeat")
+    demotion.add_argument("user", metavar="USER")
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Do what was asked; 1 if not everything could be done, with the reason and what to do."""
+    job = Job(JobSettings.from_environment())
+    try:
+        match asked.command:
+            case "cold":
+                return job.cold(asked.user, asked.node)
+            case "demote":
+                return job.demote(asked.user)
+            case _:
+                return job.dead_letters(forget_nameless=asked.forget_nameless)
+    except (cold.NoSuchNodeError, StillCelebrityError) as error:
+        sys.stderr.write(f"{error}\n")
+    except StoreAwayError as error:
+        sys.stderr.write(f"{error}; run it again when it does, it is safe to repeat\n")
+    return 1
+
+
+def _told(done: "dict[str, int] | Counter[str]") -> int:
+    print(json.dumps(done), flush=True)  # noqa: T201
+    return 0

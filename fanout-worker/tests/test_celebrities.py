@@ -1,0 +1,160 @@
+"""Celebrities: whose tweets are pushed, from which one on, and that neither beginning nor ending loses any."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fanout_worker.celebrities import Author, first_id, is_pushed
+from fanout_worker.deliveries import Deliveries, StoreAwayError
+from fanout_worker.demotion import StillCelebrityError, demote
+
+from .memory import Memory
+
+NOW = 1_700_000_000_000
+AHEAD = 20
+FANS = [f"fan-{n}" for n in range(5)]
+
+
+def star(followers_count=10, since=None, until=None):
+    """Bob, with warm fans."""
+    memory = Memory()
+    memory.edges = {(fan, "bob") for fan in FANS}
+    memory.authors["bob"] = Author(followers_count, since, until)
+    for user in ("bob", *FANS):
+        memory.lists[user], memory.following[user] = ["0"], {user, "bob"}
+    memory.own["bob"] = ["0"]
+    return memory
+
+
+def deliveries(memory, threshold=5, **more):
+    return Deliveries(memory, memory, threshold, AHEAD, now=lambda: NOW, **more)
+
+
+def demoted(memory, until="until", threshold=11):
+    def settle(followers):
+        for follower in followers:
+            deliveries(memory, threshold).settle(follower, "bob")
+
+    return demote("bob", memory, settle, threshold, until)
+
+
+def test_the_first_id_of_a_moment_is_below_all_others_of_it():
+    """Twenty-two bits of a snowflake are not time."""
+    assert first_id(1_288_834_974_657) == "0"
+    assert int(first_id(NOW + 1)) - int(first_id(NOW)) == 1 << 22
+    assert len(first_id(NOW)) == 19
+
+
+@given(st.integers(10**18, 8 * 10**18), st.integers(10**18, 8 * 10**18))
+def test_whatever_lies_below_since_is_pushed_and_all_else_only_in_a_demotion(tweet, since):
+    """Exactly at the id, on the same side for everybody."""
+    assert is_pushed(str(tweet), None, None)
+    assert is_pushed(str(tweet), str(since), None) == (tweet < since)
+    assert is_pushed(str(tweet), str(since), "1")
+
+
+def test_promotion_lies_ahead_and_loses_nothing_at_the_exact_id():
+    """The tweet that promotes and all below the id are pushed; from it on the author's own timeline has them."""
+    memory = star()
+    since = int(first_id(NOW + AHEAD * 1000))
+    said = [first_id(NOW), str(since - 1), str(since), str(since + 1)]
+    for tweet_id in said:
+        deliveries(memory).fan_out(tweet_id, "bob")
+    assert memory.authors["bob"].since == str(since)
+    for fan in FANS:
+        assert memory.lists[fan] == [said[1], said[0], "0"]
+    assert memory.own["bob"] == memory.lists["bob"] == [*reversed(said), "0"]
+    assert memory.recents["bob"] == said
+
+
+def test_two_workers_promote_once():
+    """The second finds an id that lies ahead as well."""
+    memory = star()
+    memory.meanwhile = lambda call: call == "promote" and memory.authors.update(bob=Author(10, "5"))
+    deliveries(memory).fan_out(first_id(NOW), "bob")
+    assert memory.authors["bob"].since == "5"
+    assert memory.lists["fan-0"] == [first_id(NOW), "0"]
+
+
+def test_who_has_a_follower_too_few_is_an_author_like_others():
+    """The followers that the tweet found are counted, not what anybody thinks they are."""
+    memory = star()
+    deliveries(memory, threshold=len(FANS) + 1).fan_out(first_id(NOW), "bob")
+    assert memory.authors["bob"].since is None
+
+
+def test_who_is_not_known_as_a_celebrity_is_pushed_without_a_look():
+    """The list of them may lag: to push too much is harmless, and no ordinary tweet costs a read of its author."""
+    memory = star(since="5")
+    deliveries(memory, may_be_celebrity=lambda _: False).fan_out(first_id(NOW), "bob")
+    assert memory.lists["fan-0"] == [first_id(NOW), "0"]
+    assert ("author", "bob") not in memory.asked
+    assert memory.authors["bob"].since == "5"
+
+
+def test_a_demotion_brings_everybody_what_was_not_pushed():
+    """From the recents and the index, whichever has it; afterwards the author is like any other."""
+    memory = star(since="1700000000000000001")
+    memory.lists["fan-4"] = []
+    ids = [f"170000000000000000{n}" for n in range(1, 4)]
+    memory.said["bob"] = [ids[1], ids[0]]
+    memory.recents["bob"] = [ids[2]]
+    assert demoted(memory) == len(FANS)
+    assert all(memory.lists[fan] == [*reversed(ids), "0"] for fan in FANS[:4])
+    assert memory.lists["fan-4"] == []
+    assert memory.authors["bob"] == Author(10)
+
+
+@pytest.mark.parametrize("author", [Author(11, since="5"), Author(11, since="5", until="6")])
+def test_who_would_be_promoted_again_is_not_demoted(author):
+    """Nothing is begun, and the refusal says what to do."""
+    memory = star()
+    memory.authors["bob"] = author
+    with pytest.raises(StillCelebrityError, match=r"bob has 11 followers.*CELEBRITY_THRESHOLD is 11"):
+        demoted(memory)
+    assert memory.authors["bob"] == author
+
+
+def test_a_demotion_of_nobody_says_so():
+    """Also when another one has just ended."""
+    memory = star()
+    assert demoted(memory) is None
+    assert memory.authors["bob"] == Author(10)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 40))
+def test_a_demotion_that_dies_anywhere_loses_nothing_and_the_next_one_ends_it(steps):
+    """Until it has ended, readers merge; a tweet that comes between is pushed."""
+    memory = star(since="1700000000000000001")
+    memory.recents["bob"] = ["1700000000000000002"]
+    memory._faults = iter([False] * steps + [True])  # noqa: SLF001
+    try:
+        demoted(memory)
+    except StoreAwayError:
+        assert memory.authors["bob"].since
+    memory._faults = iter(())  # noqa: SLF001
+    deliveries(memory, threshold=11).fan_out("1700000000000000003", "bob")
+    demoted(memory)
+    assert memory.authors["bob"] == Author(10)
+    wanted = ["1700000000000000003", "1700000000000000002", "0"]
+    assert all(memory.lists[fan] == wanted for fan in FANS)
+
+
+@pytest.mark.parametrize("looked", [False, True])
+def test_a_demotion_in_the_middle_of_a_tweet_loses_nothing(looked):
+    """Before its worker looks the author up: it is pushed. After: it was remembered, and so the demotion merges it."""
+    memory = star(since="1700000000000000001")
+    tweet = "1700000000000000002"
+    look = memory.author
+
+    def author(user_id):
+        memory.author = look
+        found = look(user_id) if looked else None
+        demoted(memory)
+        return found or look(user_id)
+
+    memory.author = author
+    deliveries(memory, threshold=11).fan_out(tweet, "bob")
+    assert memory.authors["bob"] == Author(10)
+    assert all(memory.lists[fan] == [tweet, "0"] for fan in FANS)

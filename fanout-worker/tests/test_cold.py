@@ -1,0 +1,74 @@
+"""Made cold: one user, everybody, one node; tombstones stay."""
+
+import os
+import random
+from contextlib import closing
+
+import pytest
+
+from fanout_worker import cold, layout
+from fanout_worker.deliveries import StoreAwayError
+from fanout_worker.timelines import connect
+
+
+@pytest.fixture
+def nodes():
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def redis(nodes):
+    return nodes.client
+
+
+def warm(redis, user):
+    for name in (layout.home_timeline, layout.author_timeline):
+        redis.rpush(name(user), "0")
+    for name in (layout.following, layout.author_following):
+        redis.hset(name(user), user, "")
+
+
+def there(redis, user):
+    return sum(redis.exists(name(user)) for name in cold.TIMELINES)
+
+
+@pytest.mark.stack
+def test_one_user_is_made_cold_and_nobody_else(nodes, redis, somebody):
+    """Their home timeline, and their own tweets."""
+    one, other = somebody(), somebody()
+    warm(redis, one)
+    warm(redis, other)
+    assert sum(cold.one(nodes, one).values()) == len(cold.TIMELINES)
+    assert (there(redis, one), there(redis, other)) == (0, len(cold.TIMELINES))
+    assert sum(cold.one(nodes, one).values()) == 0
+
+
+@pytest.mark.stack
+def test_everybody_is_made_cold_and_what_is_deleted_stays_deleted(nodes, redis, somebody):
+    """More keys than one scan's page; bodies go, tombstones and what is no timeline stay."""
+    users = [somebody() for _ in range(cold.AT_ONCE)]
+    for user in users:
+        warm(redis, user)
+    body, tombstone = (layout.body(str(random.randrange(10**18, 8 * 10**18))) for _ in range(2))
+    redis.set(body, "hello")
+    redis.set(tombstone, "", ex=100)
+    redis.zadd(layout.recent(users[0]), {"1": 0})
+    done = cold.everybody(nodes)
+    assert min(done[name.__name__] for name in cold.TIMELINES) >= len(users)
+    assert done["body"] >= 1
+    assert not any(there(redis, user) for user in users)
+    assert (redis.exists(body), redis.exists(tombstone), redis.exists(layout.recent(users[0]))) == (0, 1, 1)
+
+
+@pytest.mark.stack
+def test_a_node_that_is_none_is_named_with_what_to_do(nodes):
+    """A single node has no masters to choose among."""
+    with pytest.raises(cold.NoSuchNodeError, match=r"10\.0\.0\.9:6379 is no master.*use --all"):
+        cold.everybody(nodes, "10.0.0.9:6379")
+
+
+def test_a_redis_that_is_away_is_named():
+    """Nothing was promised, nothing is lost: run it again."""
+    with closing(connect("redis://127.0.0.1:9")) as nodes, pytest.raises(StoreAwayError, match="127"):
+        cold.everybody(nodes)

@@ -1,0 +1,166 @@
+"""The operators' commands, as operators give them, on real parts."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from contextlib import closing
+
+import boto3
+import pytest
+
+from contracts import TOPICS
+from fanout_worker import layout
+from fanout_worker.dead_letters import KafkaDeadLetters, unsettled
+from fanout_worker.streams import TOPIC_LIST
+from fanout_worker.timelines import connect
+
+from .test_inbox import Letter
+
+PREFIX = os.environ.get("TABLE_PREFIX", "")
+
+
+def command(*words, **environment):
+    """Give the exit code, what was printed as JSON, and what was said besides."""
+    run = subprocess.run(  # noqa: S603 - ours
+        [sys.executable, "-m", "fanout_worker", *words],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return run.returncode, json.loads(run.stdout) if run.stdout.startswith("{") else run.stdout, run.stderr
+
+
+@pytest.fixture
+def redis():
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+        yield nodes.client
+
+
+def warm(redis, user, *followees):
+    redis.rpush(layout.home_timeline(user), "0")
+    redis.hset(layout.following(user), mapping=dict.fromkeys([user, *followees], ""))
+
+
+def shown(redis, user):
+    return redis.lrange(layout.home_timeline(user), 0, -1), set(redis.hkeys(layout.following(user)))
+
+
+def follow(fan, star):
+    item = {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}
+    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}followers", Item=item)
+
+
+def tweet(author, **more):
+    tweet_id = str(random.randrange(10**18, 8 * 10**18))
+    item = {"tweet_id": {"S": tweet_id}, "author_id": {"S": author}, "text": {"S": "hi"}, "created_at": {"N": "1"}}
+    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}tweets", Item=item | more)
+    return tweet_id
+
+
+def bury(topic, **ids):
+    headers = [(name, value.encode()) for name, value in ids.items()]
+    KafkaDeadLetters(os.environ["KAFKA_BOOTSTRAP_SERVERS"], TOPICS[topic]).bury(Letter(b"poison", headers=headers), "x")
+
+
+@pytest.fixture
+def settled():
+    """Settle what other tests left in the .dlq."""
+    for topic in TOPIC_LIST:
+        with unsettled(os.environ["KAFKA_BOOTSTRAP_SERVERS"], topic) as letters:
+            list(letters.read())
+            letters.settle()
+
+
+@pytest.mark.stack
+def test_cold_makes_a_user_cold(redis, somebody):
+    """The next read builds the timeline anew."""
+    user = somebody()
+    warm(redis, user)
+    code, done, _ = command("cold", user)
+    assert (code, done["home_timeline"], done["following"]) == (0, 1, 1)
+    assert shown(redis, user) == ([], set())
+
+
+@pytest.mark.stack
+@pytest.mark.usefixtures("settled")
+def test_dead_letters_bring_what_they_name_as_the_tables_have_it(redis, somebody):
+    """A follow, a tweet and a deletion that could not be decoded; a second run finds nothing left."""
+    fan, star = somebody(), somebody()
+    warm(redis, fan)
+    follow(fan, star)
+    said, gone = tweet(star), tweet(star, deleted_at={"N": "1"})
+    redis.set(layout.body(gone), "a body")
+    bury("FollowChanged", followee_id=star, follower_id=fan)
+    bury("TweetCreated", tweet_id=said, author_id=star)
+    bury("TweetDeleted", tweet_id=gone, author_id=star)
+    code, done, _ = command("dead-letters")
+    assert (code, done) == (0, {"edges": 1, "tweets": 1, "gone": 1, "nameless": 0})
+    assert shown(redis, fan) == ([said, "0"], {fan, star})
+    assert redis.get(layout.body(gone)) == ""
+    assert command("dead-letters")[1] == {"edges": 0, "tweets": 0, "gone": 0, "nameless": 0}
+
+
+@pytest.mark.stack
+@pytest.mark.usefixtures("settled")
+def test_a_letter_that_names_nobody_is_said_and_stays_until_told_otherwise():
+    """Whatever it was, only cold timelines make up for it; that is an operator's decision."""
+    bury("TweetCreated")
+    for _ in range(2):
+        code, done, said = command("dead-letters")
+        assert (code, done["nameless"]) == (1, 1)
+        assert "TweetCreated.dlq/0 offset" in said
+        assert "cold --all" in said
+    assert command("dead-letters", "--forget-nameless")[0] == 0
+    assert command("dead-letters")[1]["nameless"] == 0
+
+
+@pytest.mark.stack
+def test_demote_brings_followers_what_was_not_pushed(redis, somebody):
+    """First refused with what to do, then done, then nothing is left to do."""
+    fan, star = somebody(), somebody()
+    warm(redis, fan, star)
+    follow(fan, star)
+    said = tweet(star)
+    boto3.client("dynamodb").update_item(
+        TableName=f"{PREFIX}users",
+        Key={"user_id": {"S": star}},
+        UpdateExpression="SET celebrity_since = :since, followers_count = :many",
+        ExpressionAttributeValues={":since": {"S": said}, ":many": {"N": "50"}},
+    )
+    code, _, refusal = command("demote", star, CELEBRITY_THRESHOLD="50")
+    assert code == 1
+    assert f"{star} has 50 followers" in refusal
+    assert shown(redis, fan)[0] == ["0"]
+    assert command("demote", star, CELEBRITY_THRESHOLD="51")[:2] == (0, {"followers_settled": 1})
+    assert shown(redis, fan)[0] == [said, "0"]
+    code, done, again = command("demote", star, CELEBRITY_THRESHOLD="51")
+    assert (code, done) == (0, {"followers_settled": 0})
+    assert "is no celebrity" in again
+
+
+@pytest.mark.parametrize("words", [["cold", "bob"], ["demote", "bob"], ["dead-letters"]])
+def test_a_part_that_is_away_is_named_with_what_to_do(words):
+    """Exit 1, no traceback, and the word that trying again is safe."""
+    away = {
+        "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9",
+        "REDIS_URL": "redis://127.0.0.1:9",
+        "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9",
+        "AWS_DEFAULT_REGION": "eu-central-1",
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+    }
+    code, _, said = command(*words, **away)
+    assert code == 1
+    assert "run it again" in said
+    assert "Traceback" not in said
+
+
+def test_nobody_is_made_cold_by_mistake():
+    """Who does not say whom is asked."""
+    code, _, said = command("cold")
+    assert code == 2
+    assert "one of the arguments USER --all --node is required" in said

@@ -1,0 +1,140 @@
+"""The worker of the stack, from Kafka to Redis: poison, repeats, disorder, and a worker that hangs."""
+
+import os
+import random
+import subprocess
+import sys
+import uuid
+from contextlib import closing
+from dataclasses import replace
+
+import boto3
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from contracts import TOPICS, Source, TweetDeleted
+from contracts.registry import codec_for
+from eventually import eventually
+from fanout_worker import layout
+from fanout_worker.timelines import connect
+from fanout_worker.watchdog import EXIT_STUCK
+
+from .conftest import follow, tweet
+
+PREFIX = os.environ.get("TABLE_PREFIX", "")
+pytestmark = pytest.mark.stack
+HANGING = """
+import threading
+from fanout_worker.deliveries import Deliveries
+Deliveries.deliver = lambda *_: threading.Event().wait()
+from fanout_worker.__main__ import main
+main()
+"""
+
+
+@pytest.fixture
+def redis():
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+        yield nodes.client
+
+
+@pytest.fixture
+def pair(redis, somebody):
+    """Somebody warm, and whom they follow."""
+    fan, star = somebody(), somebody()
+    redis.rpush(layout.home_timeline(fan), "0")
+    redis.hset(layout.following(fan), mapping={fan: "", star: ""})
+    item = {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}
+    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}followers", Item=item)
+    return fan, star
+
+
+def new_ids(count):
+    first = random.randrange(10**18, 8 * 10**18)
+    return [str(first + n) for n in range(count)]
+
+
+def publish(*events, poison=None):
+    """Publish in order; poison goes before each, into the same partition."""
+    producer = Producer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    for event in events:
+        topic = TOPICS[type(event).__name__]
+        key = topic.key(event)
+        value = codec_for(topic, os.environ["SCHEMA_REGISTRY_URL"]).encode(event)
+        for one in [poison, value] if poison else [value]:
+            producer.produce(topic.name, key=key, value=one, partition=topic.partition(key))
+    assert producer.flush(30) == 0
+
+
+def test_poison_is_put_aside_with_its_reason_and_what_comes_after_it_is_delivered(redis, pair):
+    """One bad message costs itself and nothing else."""
+    fan, star = pair
+    (tweet_id,) = new_ids(1)
+    poison = b"\x07" + uuid.uuid4().bytes
+    publish(tweet(tweet_id, star), poison=poison)
+    eventually(lambda: redis.lrange(layout.home_timeline(fan), 0, -1), [tweet_id, "0"])
+    servers = os.environ["KAFKA_BOOTSTRAP_SERVERS"]
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"})
+    consumer.subscribe([TOPICS["TweetCreated"].dlq])
+    found = {}
+
+    def buried():
+        if (letter := consumer.poll(1)) is not None and letter.value() == poison:
+            found.update(letter.headers())
+        return b"magic" in found.get("reason", b"")
+
+    eventually(buried, True)
+    consumer.close()
+
+
+def test_repeats_and_disorder_change_nothing(redis, pair):
+    """Ids descend, once each, in whatever order and however often they come."""
+    fan, star = pair
+    ids = new_ids(20)
+    events = [tweet(tweet_id, star) for tweet_id in ids]
+    for _ in range(2):
+        publish(*random.sample(events, len(events)))
+        eventually(lambda: redis.lrange(layout.home_timeline(fan), 0, -1), [*reversed(ids), "0"])
+    publish(*events, last := tweet(str(int(ids[-1]) + 1), star))
+    eventually(lambda: redis.lrange(layout.home_timeline(fan), 0, -1), [last.tweet_id, *reversed(ids), "0"])
+
+
+def test_a_deletion_that_comes_first_is_not_undone(redis, pair):
+    """Two topics have no order; the tombstone stays in the place of the body."""
+    fan, star = pair
+    (tweet_id,) = new_ids(1)
+    publish(TweetDeleted("d", Source("s", 1), tweet_id, star, None))
+    eventually(lambda: redis.get(layout.body(tweet_id)), "")
+    publish(tweet(tweet_id, star))
+    eventually(lambda: redis.lindex(layout.home_timeline(fan), 0), tweet_id)
+    assert redis.get(layout.body(tweet_id)) == ""
+
+
+def test_a_follow_that_is_told_again_after_the_unfollow_shows_nobody(redis, pair):
+    """An event is a hint; the row decides, and so a replay of the topic does no harm."""
+    fan, star = pair
+    key = {"followee_id": {"S": star}, "follower_id": {"S": fan}}
+    boto3.client("dynamodb").delete_item(TableName=f"{PREFIX}followers", Key=key)
+    event = follow(1, fan, star)
+    publish(event, replace(event, following=False))
+    eventually(lambda: redis.hkeys(layout.following(fan)), [fan])
+    publish(event)
+    publish(follow(2, fan, other := f"{star}-other"))
+    eventually(lambda: redis.sismember(layout.noted(fan), other), 1)
+    assert redis.hkeys(layout.following(fan)) == [fan]
+
+
+def test_a_worker_that_hangs_is_ended_and_nothing_is_lost(redis, pair):
+    """It joins the group, gets partitions, and does nothing with their events; the others do."""
+    fan, star = pair
+    ids = iter(new_ids(700))
+    told = []
+    environment = {**os.environ, "PORT": "0", "STALL_SECONDS": "6"}
+    worker = subprocess.Popen([sys.executable, "-c", HANGING], env=environment, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    while worker.poll() is None:
+        told.append(next(ids))
+        publish(tweet(told[-1], star))
+    said = worker.communicate(timeout=120)[1]
+    assert worker.returncode == EXIT_STUCK, said
+    assert "no progress in spite of lag" in said
+    eventually(lambda: redis.lrange(layout.home_timeline(fan), 0, -1), [*reversed(told), "0"], within=60)
