@@ -58,10 +58,9 @@ class Field:
         self.timelines = Timelines(self.nodes)
         self._client: Any = self.nodes.client
         self._users = [f"u-{n:032d}" for n in range(users)]
-        self._threads = ThreadPoolExecutor()
         for script in (BARE, INSERT):
             self._client.script_load(script.text)
-        for page in pages(self._users):
+        for page in pages(self._users, 10 * PAGE):
             self.nodes.gather(FILL, (), [(layout.home_timeline(user),) for user in page])
 
     def followers(self, count: int, lane: int, lanes: int) -> list[str]:
@@ -97,15 +96,6 @@ class Field:
 
         return deliver
 
-    def bare_at_once(self, users: Sequence[str]) -> Deliver:
-        """Do the same with all nodes at once."""
-        calls = [(node, [key for key in _keys(users) if self._node(key) is node]) for node in self._masters()]
-
-        def deliver(tweet_id: str) -> None:
-            list(self._threads.map(lambda call: call[0].evalsha(BARE.sha, 0, tweet_id, *call[1]), calls))
-
-        return deliver
-
     def one_by_one(self, users: Sequence[str]) -> Deliver:
         """Insert by the worker's script, pipelined, one call a key."""
         keys = _keys(users)
@@ -133,13 +123,20 @@ def rates(
     field: Field, ways: dict[str, Way], followers: int, deliveries: int, runs: int, lanes: int
 ) -> dict[str, float]:
     """Return the median deliveries a second of each way; they take turns."""
-    found: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(runs):
-        for name, way in ways.items():
-            events = max(1, deliveries // followers // lanes)
-            to = [crowds(field, way, followers, events, lane, lanes) for lane in range(lanes)]
-            found[name].append(rate(followers, to, [fresh() for _ in range(events)]))
-    return {name: statistics.median(each) for name, each in found.items()}
+    turns = [{name: _run(field, way, followers, deliveries, lanes) for name, way in ways.items()} for _ in range(runs)]
+    return {name: statistics.median(turn[name] for turn in turns) for name in ways}
+
+
+def by_crowd(field: Field, sizes: Sequence[int], deliveries: int, runs: int, lanes: int) -> dict[int, float]:
+    """Return the worker's median deliveries a second to crowds of each size; they take turns."""
+    turns = [{size: _run(field, field.ours, size, deliveries, lanes) for size in sizes} for _ in range(runs)]
+    return {size: statistics.median(turn[size] for turn in turns) for size in sizes}
+
+
+def _run(field: Field, way: Way, followers: int, deliveries: int, lanes: int) -> float:
+    events = max(1, deliveries // followers // lanes)
+    to = [crowds(field, way, followers, events, lane, lanes) for lane in range(lanes)]
+    return rate(followers, to, [fresh() for _ in range(events)])
 
 
 def crowds(field: Field, way: Way, followers: int, events: int, lane: int = 0, lanes: int = 1) -> list[Crowd]:
@@ -167,9 +164,9 @@ def fresh() -> str:
     return f"18{next(_numbers):017d}"
 
 
-def pages(users: Sequence[str]) -> Iterator[Sequence[str]]:
+def pages(users: Sequence[str], size: int = PAGE) -> Iterator[Sequence[str]]:
     """Cut followers into pages."""
-    return (users[start : start + PAGE] for start in range(0, len(users), PAGE))
+    return (users[start : start + size] for start in range(0, len(users), size))
 
 
 def _keys(users: Sequence[str]) -> list[str]:

@@ -8,9 +8,7 @@ import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -21,7 +19,6 @@ from redis.crc import key_slot
 from redis.exceptions import NoScriptError, ReadOnlyError, RedisClusterException, SlotNotCoveredError
 from redis.retry import Retry
 
-CALLS = 16  # at once, over all threads
 ERRORS = (RedisError, RedisClusterException)  # a cluster's client has some that are no RedisError
 Item = tuple[str, ...]  # what a script is asked about: keys, and what goes with them
 Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
@@ -44,7 +41,6 @@ class Nodes:
         self._options = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout, "decode_responses": True}
         self._client: Any = None
         self._connecting = threading.Lock()
-        self._threads = ThreadPoolExecutor(CALLS, thread_name_prefix="redis")
 
     @property
     def client(self) -> Any:
@@ -68,7 +64,7 @@ class Nodes:
             if not (nodes := owners.get(key_slot(item[0].encode()))):
                 raise SlotNotCoveredError(f"no node has the slot of {item[0]}")
             parts[nodes[0].redis_connection].append(item)
-        return [*chain.from_iterable(self._threads.map(partial(self._ask, script, args), parts, parts.values()))]
+        return [answer for node, own in parts.items() for answer in self._ask(script, args, node, own)]
 
     def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:
         try:
