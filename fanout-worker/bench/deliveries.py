@@ -16,7 +16,7 @@ from redis_nodes import redis_cluster, redis_node
 
 POPULATION = int(os.environ.get("POPULATION", "200000"))
 CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "20000"))
-FOLLOWERS = int(os.environ.get("FOLLOWERS", "10000"))
+FOLLOWERS = int(os.environ.get("CROWD", "10000"))
 DELIVERIES = int(os.environ.get("DELIVERIES", "100000"))
 RUNS = int(os.environ.get("RUNS", "5"))
 LANES = 2  # tweets at a time; a worker has one for each of its partitions
