@@ -70,7 +70,7 @@ def _kill_kafka(_: World) -> None:
 
 
 def _kill_registry(here: World) -> None:
-    """With a bridge that has to start without it, every other time."""
+    """Half the time with a bridge that has to start without it."""
     kill("registry")
     if random.random() < 0.5:
         _kill_one(here)
@@ -88,6 +88,6 @@ DRILLS = [
     _under_load("kill -9 of one of two bridges", _kill_one, (0.5, 3)),
     _under_load("SIGSTOP of one bridge until its leases are taken, then SIGCONT", _freeze_one, (0.2, 1.5)),
     _under_load("Kafka killed", _kill_kafka, (3, 7)),
-    _under_load("registry killed", _kill_registry, (1, 5), ", every other time with a bridge"),
+    _under_load("registry killed", _kill_registry, (1, 5), ", half the time with a bridge"),
     _under_load("DynamoDB killed", _kill_dynamodb, (0.5, 3)),
 ]
