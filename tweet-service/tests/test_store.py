@@ -81,6 +81,20 @@ class StorePromises:
         assert [tweet for page in pages for tweet in page] == expected
         assert [len(page) for page in pages] == [2, 2, 2]
 
+    def test_what_is_not_deleted_is_found_page_by_page(self, store, say, somebody):
+        """Going down from the top, each once; marked ones are not in it, and may make a page empty."""
+        author = somebody()
+        said = [say(author) for _ in range(205)]
+        for tweet in (*said, say(somebody())):
+            store.add(tweet)
+        for tweet in said[::5]:
+            store.mark_deleted(tweet.tweet_id, 1)
+        found, below = store.undeleted(author, None)
+        while below:
+            page, below = store.undeleted(author, below)
+            found += page
+        assert found == [tweet.tweet_id for at, tweet in reversed([*enumerate(said)]) if at % 5]
+
     @pytest.mark.parametrize("text", ["not ours", "", "5", "9" * 20, "9" * 2_500, "\u0661" * 19])
     def test_a_foreign_cursor_is_refused(self, store, somebody, text):
         """A cursor that was not handed out is the client's error."""

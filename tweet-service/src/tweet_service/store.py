@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _TWEET_ID = re.compile(r"[0-9]{19}")
+_TOP = "9" * 19
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
 _PASSING = {
     "ProvisionedThroughputExceededException",
@@ -118,9 +119,24 @@ class DynamoStore:
                 ExpressionAttributeValues={":now": {"N": str(now)}},
             )
 
+    def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
+        """Return the ids of a hundred tweets at most that are not marked, going down, and where the next begin."""
+        with away():
+            answer = self._dynamodb.query(
+                TableName=self._table,
+                IndexName="by_author",
+                KeyConditionExpression="author_id = :author AND tweet_id < :below",
+                FilterExpression="attribute_not_exists(deleted_at)",
+                ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below or _TOP}},
+                ScanIndexForward=False,
+                Limit=100,
+            )
+        last = answer.get("LastEvaluatedKey")
+        return [item["tweet_id"]["S"] for item in answer["Items"]], last["tweet_id"]["S"] if last else None
+
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
         """List an author's undeleted tweets, newest first: a page is short only at the end."""
-        below = _read_cursor(cursor) if cursor else "9" * 19
+        below = _read_cursor(cursor) if cursor else _TOP
         tweets: list[Tweet] = []
         query: dict[str, Any] = {}
         while len(tweets) <= limit:

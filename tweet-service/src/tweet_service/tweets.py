@@ -11,6 +11,8 @@ from typing import Protocol
 
 import regex
 
+from tweet_service.audience import Accounts, View, view
+
 LONGEST = 280
 LONGEST_BYTES = 280 * 32  # one visible character may be an endless pile of accents
 _USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
@@ -28,6 +30,10 @@ class UnknownTweetError(Exception):
 
 class NotYoursError(Exception):
     """Only its author deletes a tweet."""
+
+
+class PrivateAuthorError(Exception):
+    """The author is private, and the reader does not follow them."""
 
 
 class BadCursorError(Exception):
@@ -141,26 +147,27 @@ def post_once(store: Store, author_id: str, text: str, key: str, next_id: Callab
         store.unclaim(author_id, key, tweet.tweet_id)  # somebody else's tweet has this id: claim another
 
 
-def read(store: Store, tweet_id: str) -> Tweet:
-    """Return a tweet that is not deleted."""
-    kept = _known(store, tweet_id)
-    if kept.deleted:
-        raise UnknownTweetError(f"there is no tweet {tweet_id!r}")
-    return kept.tweet
+def read(store: Store, accounts: Accounts, tweet_id: str, reader_id: str) -> Tweet:
+    """Return a tweet that is not deleted. Of a private author's, a stranger does not even learn that there is one."""
+    return _shown(_known(store, tweet_id), accounts, reader_id)
 
 
-def delete(store: Store, tweet_id: str, caller_id: str, now: int) -> None:
+def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now: int) -> None:
     """Delete one's own tweet. Safe to repeat."""
     kept = _known(store, tweet_id)
     if kept.tweet.author_id != caller_id:
+        _shown(kept, accounts, caller_id)
         raise NotYoursError("only its author deletes a tweet")
     if not kept.deleted:
         store.mark_deleted(tweet_id, now)
 
 
-def said_by(store: Store, author_id: str, limit: int, cursor: str | None) -> Page:
-    """List what somebody said, newest first; of nobody, nothing."""
-    return store.by_author(author_id, limit, cursor) if is_user_id(author_id) else Page([], None)
+def said_by(store: Store, accounts: Accounts, author_id: str, reader_id: str, limit: int, cursor: str | None) -> Page:
+    """List what somebody said, newest first; of nobody, and of a deleted account, nothing."""
+    seen = view(accounts, author_id, reader_id) if is_user_id(author_id) else View.GONE
+    if seen is View.PRIVATE:
+        raise PrivateAuthorError(f"{author_id} is private: ask to follow, and read on when they have accepted")
+    return store.by_author(author_id, limit, cursor) if seen is View.OPEN else Page([], None)
 
 
 def _written(store: Store, tweet: Tweet) -> bool:
@@ -171,6 +178,12 @@ def _written(store: Store, tweet: Tweet) -> bool:
         kept = store.find(tweet.tweet_id)
         return kept is not None and kept.tweet == tweet
     return True
+
+
+def _shown(kept: Kept, accounts: Accounts, reader_id: str) -> Tweet:
+    if kept.deleted or view(accounts, kept.tweet.author_id, reader_id) is not View.OPEN:
+        raise UnknownTweetError(f"there is no tweet {kept.tweet.tweet_id!r}")
+    return kept.tweet
 
 
 def _known(store: Store, tweet_id: str) -> Kept:
