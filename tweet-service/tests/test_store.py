@@ -4,11 +4,21 @@ import base64
 import itertools
 import os
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tweet_service.store import DynamoStore, client
-from tweet_service.tweets import BadCursorError, Claim, StoreAwayError, TakenIdError, Tweet
+from tweet_service.tweets import (
+    BadCursorError,
+    Claim,
+    ReusedKeyError,
+    StoreAwayError,
+    TakenIdError,
+    Tweet,
+    post_once,
+)
 
 from .memory import MemoryStore
 
@@ -118,6 +128,24 @@ class TestDynamoStore(StorePromises):
     @pytest.fixture
     def store(self):
         return DynamoStore(client(), os.environ.get("TABLE_PREFIX", ""))
+
+    def test_many_retries_at_once_are_one_tweet(self, store, somebody):
+        """Sixteen with one key, eight with one text and eight with another: one text wins, and is written once."""
+        author, ids = somebody(), itertools.count(random.randrange(10**18, 8 * 10**18))
+        everybody = threading.Barrier(16)
+
+        def post(text):
+            everybody.wait()
+            try:
+                return post_once(store, author, text, "key", lambda: (str(next(ids)), 1))
+            except ReusedKeyError:
+                return None
+
+        with ThreadPoolExecutor(16) as threads:
+            answers = list(threads.map(post, ["hello", "goodbye"] * 8))
+        assert len(set(answers) - {None}) == 1
+        assert answers.count(None) == 8
+        assert store.by_author(author, 200, None).tweets == [*(set(answers) - {None})]
 
     def test_a_mark_never_makes_a_row(self, store, say, somebody):
         """Marking what is not there leaves nothing behind."""
