@@ -19,8 +19,8 @@ TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
 
 
 def start(*more, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-m", "tweet_service", "erase", *more],  # noqa: S603
+    return subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "tweet_service", "erase", *more],
         env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
