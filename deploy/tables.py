@@ -99,10 +99,11 @@ def unfinished(found: Mapping[str, Any]) -> str:
 def add_index(dynamodb: Any, name: str, wanted: Mapping[str, Any], index: str) -> None:
     """Ask for one index, since DynamoDB takes one at a time; that somebody else is at it is as good."""
     (create,) = (each for each in wanted["GlobalSecondaryIndexes"] if each["IndexName"] == index)
+    keys = {each["AttributeName"] for each in create["KeySchema"]}
     try:
         dynamodb.update_table(
             TableName=name,
-            AttributeDefinitions=wanted["AttributeDefinitions"],
+            AttributeDefinitions=[each for each in wanted["AttributeDefinitions"] if each["AttributeName"] in keys],
             GlobalSecondaryIndexUpdates=[{"Create": create}],
         )
     except dynamodb.exceptions.ResourceInUseException:
