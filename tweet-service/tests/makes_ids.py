@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from tweet_service.snowflake import NoWorkerIdError, Snowflakes
-from tweet_service.store import client
+from tweet_service.tables import client
 from tweet_service.worker_ids import WorkerIds, keep_reserved
 
 first, error = int(sys.argv[1]), int(sys.argv[2])

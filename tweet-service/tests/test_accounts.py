@@ -7,7 +7,7 @@ import pytest
 from tweet_service.accounts import DynamoAccounts
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
-from tweet_service.store import client
+from tweet_service.tables import client
 
 from .memory import MemoryAccounts
 

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from tweet_service.accounts import DynamoAccounts
-from tweet_service.store import DynamoStore, client
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
 from tweet_service.tweets import Tweet
 
 from .test_accounts import Written

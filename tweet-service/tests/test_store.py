@@ -9,15 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tweet_service.store import DynamoStore, client
+from tweet_service.posting import ReusedKeyError, post_once
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
 from tweet_service.tweets import (
     BadCursorError,
     Claim,
-    ReusedKeyError,
     StoreAwayError,
     TakenIdError,
     Tweet,
-    post_once,
 )
 
 from .memory import MemoryStore

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tweet_service.snowflake import NoWorkerIdError, Snowflakes
-from tweet_service.store import client
+from tweet_service.tables import client
 from tweet_service.tweets import StoreAwayError
 from tweet_service.worker_ids import SPAN_MS, WorkerIds
 

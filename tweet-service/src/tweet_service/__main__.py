@@ -15,7 +15,8 @@ from tweet_service.app import create_probes
 from tweet_service.eraser import Eraser, Pace
 from tweet_service.erasure import Erasure
 from tweet_service.settings import ErasureSettings
-from tweet_service.store import DynamoStore, client
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
 from tweet_service.tweets import StoreAwayError
 
 

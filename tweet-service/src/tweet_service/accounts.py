@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
-from tweet_service.store import away
+from tweet_service.tables import away
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

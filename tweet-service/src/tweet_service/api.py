@@ -8,7 +8,7 @@ from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict
 
-from tweet_service import tweets
+from tweet_service import posting, tweets
 from tweet_service.audience import Accounts
 from tweet_service.auth import KeysAwayError, UnauthorizedError, caller
 from tweet_service.problems import read_body, read_limit
@@ -17,13 +17,13 @@ from tweet_service.tweets import Store
 
 STATUSES = {
     tweets.BadCursorError: (400, {}),
-    tweets.BadKeyError: (400, {}),
+    posting.BadKeyError: (400, {}),
     UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
     tweets.NotYoursError: (403, {}),
     tweets.PrivateAuthorError: (403, {}),
     tweets.UnknownTweetError: (404, {}),
-    tweets.BadTextError: (422, {}),
-    tweets.ReusedKeyError: (422, {}),
+    posting.BadTextError: (422, {}),
+    posting.ReusedKeyError: (422, {}),
     NoWorkerIdError: (503, {"Retry-After": "1"}),
     tweets.StoreAwayError: (503, {"Retry-After": "1"}),
     KeysAwayError: (503, {"Retry-After": "1"}),
@@ -53,9 +53,9 @@ def blueprint(
         """Say something: one row, and the answer. With a key, one claim before it."""
         text, key = read_body(NewTweet).text, request.headers.get("Idempotency-Key")
         if key is None:
-            tweet = tweets.post(store, caller(), text, next_id)
+            tweet = posting.post(store, caller(), text, next_id)
         else:
-            tweet = tweets.post_once(store, caller(), text, key, next_id)
+            tweet = posting.post_once(store, caller(), text, key, next_id)
         return jsonify(asdict(tweet)), 201, {"Location": url_for(".get", tweet_id=tweet.tweet_id)}
 
     @bp.get("/tweets/<tweet_id>")

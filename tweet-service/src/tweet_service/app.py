@@ -12,7 +12,8 @@ from tweet_service.audience import Accounts
 from tweet_service.auth import Keys, authenticate
 from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
-from tweet_service.store import DynamoStore, client
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
 from tweet_service.tweets import is_user_id
 from tweet_service.worker_ids import WorkerIds, keep_reserved
 

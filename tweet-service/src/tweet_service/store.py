@@ -3,16 +3,11 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http import HTTPStatus
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
-from tweet_service.tweets import BadCursorError, Claim, Kept, Page, StoreAwayError, TakenIdError, Tweet
+from tweet_service.tables import away
+from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -20,20 +15,6 @@ if TYPE_CHECKING:
 _TWEET_ID = re.compile(r"[0-9]{19}")
 _TOP = "9" * 19
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
-_PASSING = {
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "ResourceNotFoundException",  # the tables are still to be made
-    "ThrottlingException",
-}
-
-
-def client(attempts: int = 3) -> "DynamoDBClient":
-    """Build a client that gives up within seconds, so that a request never hangs on its store."""
-    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
-    return boto3.client(
-        "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
-    )
 
 
 class DynamoStore:
@@ -177,18 +158,3 @@ def _read_cursor(cursor: str) -> str:
         if _TWEET_ID.fullmatch(tweet_id):
             return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
-
-
-@contextmanager
-def away() -> Iterator[None]:
-    """Name what is worth another try; anything else is our own mistake and goes up as it is."""
-    try:
-        yield
-    except BotoCoreError as error:
-        raise StoreAwayError(f"DynamoDB did not answer: {error}") from error
-    except ClientError as error:
-        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-        code = error.response["Error"]["Code"]
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _PASSING:
-            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
-        raise

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tweet_service.snowflake import WORKERS, Reservation
-from tweet_service.store import away
+from tweet_service.tables import away
 from tweet_service.tweets import StoreAwayError
 
 if TYPE_CHECKING:

@@ -5,16 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from tweet_service.tweets import (
-    BadKeyError,
-    BadTextError,
-    ReusedKeyError,
-    StoreAwayError,
-    Tweet,
-    check_text,
-    post,
-    post_once,
-)
+from tweet_service.posting import BadKeyError, BadTextError, ReusedKeyError, check_text, post, post_once
+from tweet_service.tweets import StoreAwayError, Tweet
 
 from .memory import MemoryStore
 
