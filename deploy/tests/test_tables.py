@@ -102,7 +102,8 @@ def test_an_index_that_a_table_lacks_is_added_and_the_rows_stay(prefix):
         assert dynamodb.query(TableName=table, IndexName=index, **query)["Items"] == [row]
     assert dynamodb.describe_table(TableName=table)["Table"]["LatestStreamArn"] == stream
     dynamodb.delete_table(TableName=table)
-    wrong = [{"IndexName": "by_recency", "KeySchema": key[::-1], "Projection": {"ProjectionType": "ALL"}}]
+    turned = [{"AttributeName": "follower_id", "KeyType": "HASH"}, {"AttributeName": "followee_id", "KeyType": "RANGE"}]
+    wrong = [{"IndexName": "by_recency", "KeySchema": turned, "Projection": {"ProjectionType": "ALL"}}]
     dynamodb.create_table(**old, GlobalSecondaryIndexes=wrong)
     _, complaint = (run := start(prefix)).communicate()
     assert run.returncode == 1

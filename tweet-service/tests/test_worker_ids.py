@@ -39,15 +39,17 @@ class TestOnDynamoDB:
 
     @pytest.fixture
     def bidder(self, clock):
-        """Processes that all want the same few numbers, beyond those that real ones take."""
+        """Processes that all want the same number, or two, beyond those that real ones take."""
         chosen = random.randrange(2**20, 2**50)
         dynamodb = client()
-        return lambda error=0: WorkerIds(dynamodb, TABLE_PREFIX, lambda: clock[0] + error, [chosen, chosen + 1])
+        return lambda count=1: WorkerIds(dynamodb, TABLE_PREFIX, lambda: clock[0], range(chosen, chosen + count))
 
     def test_no_two_hold_the_same_number(self, bidder):
         """The second takes another."""
-        one, two = bidder().claim(), bidder().claim()
+        one, two = bidder(2).claim(), bidder(2).claim()
         assert one.worker != two.worker
+        with pytest.raises(StoreAwayError, match="all 2 worker numbers are taken"):
+            bidder(2).claim()
 
     def test_a_number_that_ran_out_begins_where_it_ended(self, bidder, clock):
         """Its last holder may have made ids up to there."""
