@@ -69,7 +69,9 @@ def held_back(moment):
                 held.put(asked["Item"]["tweet_id"]["S"])
                 over.wait()
                 return
-            answer = through.request("POST", os.environ["AWS_ENDPOINT_URL_DYNAMODB"], body=body, headers=self.headers)
+            answer = through.request(
+                "POST", os.environ["AWS_ENDPOINT_URL_DYNAMODB"], body=body, headers=dict(self.headers)
+            )
             if the_one:
                 held.put(asked["Item"]["tweet_id"]["S"])
                 over.wait()
