@@ -16,7 +16,15 @@ from contracts import TOPICS
 from eventually import eventually
 from people import get
 
-SERVICES = ("follow-service", "tweet-service", "timeline-service", "cdc-bridge", "count-aggregator", "fanout-worker")
+SERVICES = (
+    "follow-service",
+    "tweet-service",
+    "tweet-eraser",
+    "timeline-service",
+    "cdc-bridge",
+    "count-aggregator",
+    "fanout-worker",
+)
 STORES = ("kafka", "dynamodb", "redis", "registry")
 
 
