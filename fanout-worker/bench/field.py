@@ -58,6 +58,7 @@ class Field:
         self.timelines = Timelines(self.nodes)
         self._client: Any = self.nodes.client
         self._users = [f"u-{n:032d}" for n in range(users)]
+        self._lanes = {lanes: [self._users[lane::lanes] for lane in range(lanes)] for lanes in (1, 2)}
         for script in (BARE, INSERT):
             self._client.script_load(script.text)
         for page in pages(self._users, 10 * PAGE):
@@ -65,9 +66,9 @@ class Field:
 
     def followers(self, count: int, lane: int, lanes: int) -> list[str]:
         """Choose that many users among those of one lane: its authors' followers follow no others."""
-        users = self._users[lane::lanes]
+        users = self._lanes[lanes][lane]
         start = random.randrange(len(users))
-        return [*users, *users][start : start + count]
+        return users[start : start + count] + users[: max(0, start + count - len(users))]
 
     def ours(self, users: Sequence[str]) -> Deliver:
         """Insert as the worker does."""
@@ -140,9 +141,8 @@ def _run(field: Field, way: Way, followers: int, deliveries: int, lanes: int) ->
 
 
 def crowds(field: Field, way: Way, followers: int, events: int, lane: int = 0, lanes: int = 1) -> list[Crowd]:
-    """Choose followers for so many tweets, and prepare how to bring them theirs."""
-    few = [[way(page) for page in pages(field.followers(followers, lane, lanes))] for _ in range(min(events, 8))]
-    return [few[n % len(few)] for n in range(events)]
+    """Choose followers for so many tweets, and prepare how to bring them theirs; none is in the processor's cache."""
+    return [[way(page) for page in pages(field.followers(followers, lane, lanes))] for _ in range(events)]
 
 
 def rate(followers: int, to: Sequence[Sequence[Crowd]], tweet_ids: Sequence[str]) -> float:
