@@ -14,12 +14,12 @@ from field import Field, by_crowd, crowds, fresh, rate, rates
 
 from redis_nodes import redis_cluster, redis_node
 
-POPULATION = int(os.environ.get("POPULATION", "200000"))
+POPULATION = int(os.environ.get("POPULATION", "100000"))
 CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "20000"))
 FOLLOWERS = int(os.environ.get("CROWD", "10000"))
 DELIVERIES = int(os.environ.get("DELIVERIES", "100000"))
 RUNS = int(os.environ.get("RUNS", "5"))
-LANES = 2  # tweets at a time; a worker has one for each of its partitions
+LANES = int(os.environ.get("LANES", "1"))  # tweets at a time; a worker has one for each of its partitions
 ROOM = ("--maxmemory", "4gb")
 CROWDS = (100, 1_000, 10_000, 100_000)
 REPLAYED = 16

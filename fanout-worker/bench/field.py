@@ -58,7 +58,7 @@ class Field:
         self.timelines = Timelines(self.nodes)
         self._client: Any = self.nodes.client
         self._users = [f"u-{n:032d}" for n in range(users)]
-        self._lanes = {lanes: [self._users[lane::lanes] for lane in range(lanes)] for lanes in (1, 2)}
+        self._lanes = {lanes: [self._users[lane::lanes] for lane in range(lanes)] for lanes in (1, 2, 4)}
         for script in (BARE, INSERT):
             self._client.script_load(script.text)
         for page in pages(self._users, 10 * PAGE):
