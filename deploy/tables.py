@@ -1,14 +1,14 @@
 """Create the tables of tables.yaml that are missing, and check that the others are what it says. Safe to repeat.
 
-A table that differs is an error, never a change: a key cannot be altered, and switching a stream on again makes a new
-stream, with a gap before it.
+An index that a table lacks is added, one after the other; every other difference is an error, never a change: a key
+cannot be altered, and switching a stream on again makes a new stream, with a gap before it.
 """
 
 import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,13 +58,17 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
             say(f"waiting for DynamoDB: {error}")
             time.sleep(PAUSE_S)
         else:
-            if differences := compare(shape(wanted), shape(found)):
+            missing = lacking(wanted, found)
+            if differences := compare(shape(wanted, without=missing), shape(found)):
                 raise TableError(f"table {name} differs from tables.yaml: {'; '.join(differences)}")
-            if found["TableStatus"] == "ACTIVE":
+            busy = unfinished(found)
+            if not busy and not missing:
                 say(f"table {name} is there")
                 return
-            if time.monotonic() > deadline:
-                raise TableError(f"table {name} is still {found['TableStatus']}")
+            if not busy:
+                add_index(dynamodb, name, wanted, missing[0])
+            elif time.monotonic() > deadline:
+                raise TableError(f"{busy}; it goes on by itself, look again later")
             time.sleep(PAUSE_S)
 
 
@@ -75,6 +79,36 @@ def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
     except dynamodb.exceptions.ResourceInUseException:
         return
     say(f"table {name} created")
+
+
+def lacking(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Name the indexes that the table has not got at all."""
+    there = {each["IndexName"] for each in found.get("GlobalSecondaryIndexes", ())}
+    return [each["IndexName"] for each in wanted.get("GlobalSecondaryIndexes", ()) if each["IndexName"] not in there]
+
+
+def unfinished(found: Mapping[str, Any]) -> str:
+    """Say what DynamoDB is still at; nothing when table and indexes can be used."""
+    states = {f"index {each['IndexName']} of ": each["IndexStatus"] for each in found.get("GlobalSecondaryIndexes", ())}
+    states[""] = found["TableStatus"]
+    return ", ".join(
+        f"{what}table {found['TableName']} is still {state}" for what, state in states.items() if state != "ACTIVE"
+    )
+
+
+def add_index(dynamodb: Any, name: str, wanted: Mapping[str, Any], index: str) -> None:
+    """Ask for one index, since DynamoDB takes one at a time; that somebody else is at it is as good."""
+    (create,) = (each for each in wanted["GlobalSecondaryIndexes"] if each["IndexName"] == index)
+    keys = {each["AttributeName"] for each in create["KeySchema"]}
+    try:
+        dynamodb.update_table(
+            TableName=name,
+            AttributeDefinitions=[each for each in wanted["AttributeDefinitions"] if each["AttributeName"] in keys],
+            GlobalSecondaryIndexUpdates=[{"Create": create}],
+        )
+    except dynamodb.exceptions.ResourceInUseException:
+        return
+    say(f"index {index} of table {name} is being added")
 
 
 def let_expire(dynamodb: Any, name: str, attribute: str) -> None:
@@ -94,10 +128,12 @@ def let_expire(dynamodb: Any, name: str, attribute: str) -> None:
         raise TableError(f"table {name} differs from tables.yaml: items should expire at {attribute}, not {found()}")
 
 
-def shape(table: Mapping[str, Any]) -> dict[str, object]:
+def shape(table: Mapping[str, Any], without: Collection[str] = ()) -> dict[str, object]:
     """Reduce what CreateTable is told, or what DescribeTable answers, to what must agree, by name."""
     attributes = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
-    indexes = {each["IndexName"]: each for each in table.get("GlobalSecondaryIndexes", ())}
+    indexes = {
+        each["IndexName"]: each for each in table.get("GlobalSecondaryIndexes", ()) if each["IndexName"] not in without
+    }
     return {
         "key": _keys(table, attributes),
         "stream": table.get("StreamSpecification", {}).get("StreamViewType"),

@@ -44,6 +44,26 @@ class Person:
         """Cease to follow somebody."""
         self.ask("DELETE", f"/v1/users/{other.user_id}/follow")
 
+    def turn(self, *, private: bool) -> None:
+        """Let nobody follow unasked any more, or everybody again."""
+        self.ask("PUT", "/v1/users/me", json={"display_name": self.name, "is_private": private})
+
+    def requests(self) -> set[str]:
+        """Return who asks to follow."""
+        return {row["user_id"] for row in self._pages("/v1/users/me/follow-requests", "users")}
+
+    def accept(self, other: "Person") -> None:
+        """Let somebody follow who asked."""
+        self.ask("POST", f"/v1/users/me/follow-requests/{other.user_id}")
+
+    def decline(self, other: "Person") -> None:
+        """Drop somebody's request."""
+        self.ask("DELETE", f"/v1/users/me/follow-requests/{other.user_id}")
+
+    def leave(self) -> None:
+        """Delete the account."""
+        self.ask("DELETE", "/v1/users/me")
+
     def tweet(self, text: str) -> str:
         """Say something; return the tweet's id."""
         tweet_id: str = self.ask("POST", "/v1/tweets", json={"text": text})["tweet_id"]

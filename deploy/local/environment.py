@@ -22,6 +22,7 @@ PORTS = {
     "CDC_BRIDGE_PORT": 8104,
     "COUNT_AGGREGATOR_PORT": 8105,
     "FANOUT_WORKER_PORT": 8106,
+    "TWEET_ERASER_PORT": 8107,
 }
 ISSUER = "http://murmuration.local"
 AUDIENCE = "murmuration"

@@ -17,7 +17,15 @@ from environment import Stack, StackError
 from supervisor.xmlrpc import SupervisorTransport
 
 STORES = ("kafka", "dynamodb", "redis", "registry")
-SERVICES = ("follow-service", "tweet-service", "timeline-service", "cdc-bridge", "count-aggregator", "fanout-worker")
+SERVICES = (
+    "follow-service",
+    "tweet-service",
+    "tweet-eraser",
+    "timeline-service",
+    "cdc-bridge",
+    "count-aggregator",
+    "fanout-worker",
+)
 STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), SERVICES)
 EVERYTHING = (*STORES, "gateway", *SERVICES)
 START_DEADLINE_S = 15

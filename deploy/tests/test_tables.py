@@ -75,7 +75,40 @@ def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
     assert f"table {prefix}tweets differs from tables.yaml" in complaint
     assert "key should be tweet_id S HASH, is id N HASH" in complaint
     assert "stream should be NEW_AND_OLD_IMAGES, is None" in complaint
-    assert "index by_author key should be author_id S HASH, tweet_id S RANGE, is None" in complaint
+
+
+@pytest.mark.stack
+def test_an_index_that_a_table_lacks_is_added_and_the_rows_stay(prefix):
+    """As an upgrade brings them, several at once; an index that differs is left alone, and named."""
+    dynamodb, table = boto3.client("dynamodb"), f"{prefix}followers"
+    start(prefix).communicate()
+    dynamodb.delete_table(TableName=table)
+    key = [{"AttributeName": "followee_id", "KeyType": "HASH"}, {"AttributeName": "follower_id", "KeyType": "RANGE"}]
+    old = {
+        "TableName": table,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": key,
+        "AttributeDefinitions": [{"AttributeName": each["AttributeName"], "AttributeType": "S"} for each in key],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    }
+    stream = dynamodb.create_table(**old)["TableDescription"]["LatestStreamArn"]
+    row = {"followee_id": {"S": "bob"}, "follower_id": {"S": "alice"}, "followed_at": {"N": "1"}}
+    dynamodb.put_item(TableName=table, Item=row)
+    for run in [start(prefix), start(prefix)]:
+        assert run.communicate()[1] == ""
+        assert run.returncode == 0
+    for index, name, value in (("by_recency", "followee_id", "bob"), ("by_follower", "follower_id", "alice")):
+        query = {"KeyConditionExpression": f"{name} = :v", "ExpressionAttributeValues": {":v": {"S": value}}}
+        assert dynamodb.query(TableName=table, IndexName=index, **query)["Items"] == [row]
+    assert dynamodb.describe_table(TableName=table)["Table"]["LatestStreamArn"] == stream
+    dynamodb.delete_table(TableName=table)
+    turned = [{"AttributeName": "follower_id", "KeyType": "HASH"}, {"AttributeName": "followee_id", "KeyType": "RANGE"}]
+    wrong = [{"IndexName": "by_recency", "KeySchema": turned, "Projection": {"ProjectionType": "ALL"}}]
+    dynamodb.create_table(**old, GlobalSecondaryIndexes=wrong)
+    _, complaint = (run := start(prefix)).communicate()
+    assert run.returncode == 1
+    assert "index by_recency key should be followee_id S HASH, followed_at N RANGE, is follower_id S HASH" in complaint
+    assert len(dynamodb.describe_table(TableName=table)["Table"]["GlobalSecondaryIndexes"]) == 1
 
 
 def test_a_store_that_is_away_is_waited_for_aloud_and_not_for_ever():

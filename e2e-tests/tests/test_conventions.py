@@ -52,7 +52,8 @@ def test_nobody_comes_in_without_a_good_token(path, token):
         ("GET", "/v1/timeline?limit=1000", None, 400, "limit"),
         ("GET", "/v1/timeline?cursor=made-up", None, 400, "cursor"),
         ("GET", "/v1/nothing", None, 404, ""),
-        ("DELETE", "/v1/users/me", None, 405, ""),
+        ("POST", "/v1/users/me", None, 405, ""),
+        ("POST", "/v1/users/me/follow-requests/nobody", None, 404, "nobody"),
     ],
 )
 def test_bad_input_is_a_problem_that_names_it(method, path, body, status, named):

@@ -9,6 +9,7 @@ import pytest
 from fanout_worker import cold, layout
 from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.timelines import connect
+from redis_nodes import redis_cluster
 
 
 @pytest.fixture
@@ -66,6 +67,34 @@ def test_a_node_that_is_none_is_named_with_what_to_do(nodes):
     """A single node has no masters to choose among."""
     with pytest.raises(cold.NoSuchNodeError, match=r"10\.0\.0\.9:6379 is no master.*use --all"):
         cold.everybody(nodes, "10.0.0.9:6379")
+
+
+@pytest.mark.stack
+def test_on_a_cluster_every_master_is_made_cold_or_the_one_that_is_named(somebody):
+    """Keys with their slots on three nodes, from whichever of them the command was told."""
+    with redis_cluster() as cluster, closing(connect(cluster.url)) as nodes:
+        users = [somebody() for _ in range(60)]
+        tombstone, body = layout.body("1"), layout.body("2")
+
+        def left():
+            return {user: there(nodes.client, user) for user in users if there(nodes.client, user)}
+
+        for user in users:
+            warm(nodes.client, user)
+        nodes.client.set(tombstone, "")
+        nodes.client.set(body, "hello")
+        owners = {user: cluster.owner(layout.home_timeline(user)) for user in users}
+        master = owners[users[0]]
+        mine = {user for user in users if owners[user] is master}
+        assert 0 < len(mine) < len(users)
+        assert cold.everybody(nodes, f"127.0.0.1:{master.port}")["home_timeline"] == len(mine)
+        assert left() == dict.fromkeys(set(users) - mine, len(cold.TIMELINES))
+        assert cold.everybody(nodes)["home_timeline"] == len(users) - len(mine)
+        assert left() == {}
+        assert (nodes.client.exists(tombstone), nodes.client.exists(body)) == (1, 0)
+        masters = ", ".join(sorted(f"127.0.0.1:{node.port}" for node in cluster.masters()))
+        with pytest.raises(cold.NoSuchNodeError, match=f"masters are {masters}"):
+            cold.everybody(nodes, "127.0.0.1:9")
 
 
 def test_a_redis_that_is_away_is_named():

@@ -13,7 +13,7 @@ from follow_service.settings import Settings
 
 from .memory import MemoryStore
 
-SETTINGS = Settings(jwks_url="unused", jwt_issuer="issuer", jwt_audience="audience", table_prefix="")
+SETTINGS = Settings(jwks_url="unused", jwt_issuer="issuer", jwt_audience="audience", table_prefix="", following_cap=3)
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 

@@ -4,14 +4,14 @@ import jwt
 import pytest
 
 from follow_service.app import create_app
-from follow_service.follows import StoreAwayError
+from follow_service.profiles import StoreAwayError
 
 from .conftest import OTHER_KEY, SETTINGS, FixedKeys, bearer
 from .memory import MemoryStore
 
 
-def put_me(http, who, name="Somebody"):
-    return http.put("/v1/users/me", json={"display_name": name}, headers=bearer(who))
+def put_me(http, who, name="Somebody", **more):
+    return http.put("/v1/users/me", json={"display_name": name, **more}, headers=bearer(who))
 
 
 def test_a_profile_is_created_then_renamed(http, clock):
@@ -41,6 +41,65 @@ def test_follow_and_unfollow_may_be_repeated(http, memory):
     assert not memory.edges
 
 
+def test_privacy_stays_as_it_is_unless_it_is_sent(http):
+    """An older client that only renames opens no private account."""
+    assert put_me(http, "alice", is_private=True).json["is_private"] is True
+    assert put_me(http, "alice", "Alicia").json["is_private"] is True
+    assert put_me(http, "alice", is_private=False).json["is_private"] is False
+
+
+def test_a_private_account_answers_requests(http, clock):
+    """202 until it accepts, 204 after; it sees who asks, and pages through them."""
+    put_me(http, "star", is_private=True)
+    for fan in ("a", "b", "c"):
+        clock.now += 1
+        assert http.post("/v1/users/star/follow", headers=bearer(fan)).status_code == 202
+    first = http.get("/v1/users/me/follow-requests?limit=2", headers=bearer("star"))
+    assert first.json["users"] == [
+        {"user_id": "c", "requested_at": clock.now},
+        {"user_id": "b", "requested_at": clock.now - 1},
+    ]
+    link = first.headers["Link"]
+    second = http.get(link[1 : link.index(">")], headers=bearer("star"))
+    assert [row["user_id"] for row in second.json["users"]] == ["a"]
+    for _ in range(2):
+        assert http.post("/v1/users/me/follow-requests/a", headers=bearer("star")).status_code == 204
+        assert http.delete("/v1/users/me/follow-requests/b", headers=bearer("star")).status_code == 204
+        assert http.delete("/v1/users/star/follow", headers=bearer("c")).status_code == 204
+    assert http.post("/v1/users/me/follow-requests/b", headers=bearer("star")).status_code == 404
+    assert http.post("/v1/users/star/follow", headers=bearer("a")).status_code == 204
+    followers = http.get("/v1/users/star/followers", headers=bearer("star")).json["users"]
+    assert [row["user_id"] for row in followers] == ["a"]
+    assert http.get("/v1/users/me/follow-requests", headers=bearer("star")).json["users"] == []
+
+
+def test_at_the_cap_a_follow_is_403_and_its_repeat_204(http):
+    """The problem says what the cap is and what to do."""
+    for followee in ("a", "b", "c", "d"):
+        put_me(http, followee)
+        response = http.post(f"/v1/users/{followee}/follow", headers=bearer("alice"))
+    assert response.status_code == 403
+    assert "more than 3 accounts; unfollow one" in response.json["detail"]
+    assert http.post("/v1/users/c/follow", headers=bearer("alice")).status_code == 204
+
+
+def test_a_deleted_account_is_gone_for_good(http):
+    """204 each time; 404 to everybody; what it would add is refused, what it takes away is not."""
+    for who in ("alice", "bob"):
+        put_me(http, who)
+    http.post("/v1/users/bob/follow", headers=bearer("alice"))
+    for _ in range(2):
+        assert http.delete("/v1/users/me", headers=bearer("alice")).status_code == 204
+    for path in ("/v1/users/alice", "/v1/users/alice/followers", "/v1/users/alice/following"):
+        assert http.get(path, headers=bearer("bob")).status_code == 404
+    assert http.post("/v1/users/alice/follow", headers=bearer("bob")).status_code == 404
+    for refused in (put_me(http, "alice"), http.post("/v1/users/bob/follow", headers=bearer("alice"))):
+        assert refused.status_code == 403
+        assert "was deleted" in refused.json["detail"]
+    assert http.delete("/v1/users/bob/follow", headers=bearer("alice")).status_code == 204
+    assert http.get("/v1/users/bob/followers", headers=bearer("bob")).json["users"] == []
+
+
 def test_lists_link_to_their_next_page(http, clock):
     """next_cursor and Link lead to the same page."""
     put_me(http, "star")
@@ -63,6 +122,8 @@ def test_lists_link_to_their_next_page(http, clock):
         (b"{", 400, "JSON"),
         (b'{"display_name": "A", "colour": "red"}', 400, "colour"),
         (b'{"display_name": 5}', 400, "display_name"),
+        (b'{"display_name": "A", "is_private": null}', 400, "is_private"),
+        (b'{"display_name": "A", "is_private": "no"}', 400, "is_private"),
         (b"{}", 400, "display_name"),
         (b"[]", 400, "body"),
         (b'{"display_name": "\\ud800"}', 400, "body"),
@@ -93,6 +154,9 @@ def test_a_bad_body_is_named(http, body, status, named):
         ("put", "/v1/users/me", 415, "application/json"),
         ("post", "/v1/users/me", 405, ""),
         ("post", "/v1/users/" + "x" * 3_000 + "/follow", 404, "xxx"),
+        ("post", "/v1/users/me/follow-requests/nobody", 404, "nobody"),
+        ("post", "/v1/users/me/follow-requests/no{body", 404, "no{body"),
+        ("get", "/v1/users/me/follow-requests?cursor=x", 400, "cursor"),
         ("get", "/v1/nothing", 404, ""),
     ],
 )

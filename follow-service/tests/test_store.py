@@ -1,13 +1,16 @@
 """What every store promises: the same tests on the one in memory and on DynamoDB."""
 
 import base64
+import json
 import os
 
 import pytest
 from botocore.awsrequest import AWSResponse
 
-from follow_service.follows import BadCursorError, Edge, StoreAwayError
-from follow_service.store import CONFLICT_ATTEMPTS, DynamoStore, client
+from follow_service.follows import Account, BadCursorError, Edge, FollowingFullError, Outcome, follow, unfollow
+from follow_service.profiles import StoreAwayError
+from follow_service.store import DynamoStore
+from follow_service.tables import CONFLICT_ATTEMPTS, client
 
 from .memory import MemoryStore
 
@@ -25,6 +28,12 @@ FOREIGN_CURSORS = [
         "[" * 2_500,
     )
 ]
+WRITES = {
+    "UpdateItem": lambda store, edge: store.save_profile(edge.follower_id, "Alice", None, 5),
+    "PutItem": lambda store, edge: store.add(edge, 5),
+    "DeleteItem": lambda store, edge: store.remove(edge),
+    "TransactWriteItems": lambda store, edge: store.accept(edge, 5),
+}
 
 
 class StorePromises:
@@ -34,9 +43,9 @@ class StorePromises:
         """The time of creation stays when the name changes."""
         alice = somebody()
         assert store.profile(alice) is None
-        first, created = store.save_profile(alice, "Alice", 1)
+        first, created = store.save_profile(alice, "Alice", None, 1)
         assert created
-        second, created = store.save_profile(alice, "Alicia", 2)
+        second, created = store.save_profile(alice, "Alicia", None, 2)
         assert not created
         assert (first.created_at, second.created_at) == (1, 1)
         assert store.profile(alice) == second
@@ -57,6 +66,80 @@ class StorePromises:
         store.remove(Edge(alice, bob))
         assert store.followers(bob, 10, None).users == []
         assert store.following(alice, 10, None).users == []
+
+    def test_privacy_is_kept_unless_it_is_given(self, store, somebody):
+        """Nobody is private at first; renaming opens nothing and closes nothing."""
+        alice = somebody()
+        for given, private in ((None, False), (True, True), (None, True), (False, False)):
+            profile, _ = store.save_profile(alice, "Alice", given, 1)
+            assert (profile.is_private, store.profile(alice).is_private) == (private, private)
+
+    def test_a_deleted_account_stays_deleted(self, store, somebody):
+        """However often it is deleted or saved."""
+        alice, bob = somebody(), somebody()
+        store.save_profile(alice, "Alice", None, 1)
+        store.delete_account(alice, 2)
+        store.delete_account(alice, 3)
+        assert store.save_profile(alice, "Alice", None, 4) is None
+        assert store.profile(alice) is None
+        assert store.standing(Edge(alice, bob)).follower == Account(deleted=True)
+
+    def test_how_two_stand_is_read_as_it_was_written(self, store, somebody):
+        """Each of the four parts by itself."""
+        alice, bob = somebody(), somebody()
+        edge = Edge(alice, bob)
+        nothing = store.standing(edge)
+        assert (nothing.followed, nothing.requested, nothing.followee) == (False, False, Account())
+        store.save_profile(bob, "Bob", True, 1)
+        store.request(edge, 1)
+        asked = store.standing(edge)
+        assert (asked.followed, asked.requested, asked.followee) == (False, True, Account(True, is_private=True))
+        store.withdraw(edge)
+        store.add(edge, 1)
+        follows = store.standing(edge)
+        assert (follows.followed, follows.requested) == (True, False)
+        assert not store.standing(Edge(bob, alice)).followed
+
+    def test_a_request_moves_once(self, store, somebody):
+        """Accepted, it is an edge of that time; there is nothing to move then, nor after it was withdrawn."""
+        alice, bob = somebody(), somebody()
+        edge = Edge(alice, bob)
+        store.request(edge, 1)
+        store.request(edge, 2)
+        assert [(row.user_id, row.requested_at) for row in store.requests(bob, 10, None).users] == [(alice, 1)]
+        assert store.accept(edge, 3)
+        assert not store.accept(edge, 4)
+        assert store.requests(bob, 10, None).users == []
+        assert [(row.user_id, row.followed_at) for row in store.followers(bob, 10, None).users] == [(alice, 3)]
+        store.remove(edge)
+        store.request(edge, 5)
+        store.withdraw(edge)
+        assert not store.accept(edge, 6)
+        assert store.followers(bob, 10, None).users == []
+
+    def test_a_request_that_moves_to_an_edge_leaves_it_as_it_is(self, store, somebody):
+        """The edge's time stays, and the request is gone."""
+        edge = Edge(somebody(), somebody())
+        store.add(edge, 1)
+        store.request(edge, 2)
+        assert store.accept(edge, 3)
+        assert not store.standing(edge).requested
+        assert [row.followed_at for row in store.following(edge.follower_id, 10, None).users] == [1]
+
+    def test_the_cap_is_on_new_follows_alone(self, store, somebody, counted):
+        """Whoever reaches it keeps all, may repeat all, and begins again after an unfollow."""
+        alice, bob, carol = (somebody() for _ in range(3))
+        for user_id in (bob, carol):
+            store.save_profile(user_id, "Somebody", None, 1)
+        follow(store, Edge(alice, bob), 1, 1)
+        counted(alice, 1)
+        assert follow(store, Edge(alice, bob), 2, 1) is Outcome.FOLLOWING
+        with pytest.raises(FollowingFullError, match="1 accounts"):
+            follow(store, Edge(alice, carol), 2, 1)
+        unfollow(store, Edge(alice, bob))
+        counted(alice, -1)
+        follow(store, Edge(alice, carol), 3, 1)
+        assert [row.user_id for row in store.following(alice, 10, None).users] == [carol]
 
     @pytest.mark.parametrize("fans", [6, 7])
     def test_lists_are_complete_and_newest_first_over_pages(self, store, somebody, fans):
@@ -88,6 +171,11 @@ class TestMemoryStore(StorePromises):
     def store(self):
         return MemoryStore()
 
+    @pytest.fixture
+    def counted(self):
+        """It counts by itself."""
+        return lambda *_: None
+
 
 @pytest.mark.stack
 class TestDynamoStore(StorePromises):
@@ -101,32 +189,49 @@ class TestDynamoStore(StorePromises):
     def store(self, dynamodb):
         return DynamoStore(dynamodb, os.environ.get("TABLE_PREFIX", ""))
 
-    def test_counts_that_came_before_the_profile_stay(self, store, dynamodb, somebody):
+    @pytest.fixture
+    def counted(self, dynamodb):
+        """Count in the aggregator's place."""
+        return lambda user_id, change: dynamodb.update_item(
+            TableName=os.environ.get("TABLE_PREFIX", "") + "users",
+            Key={"user_id": {"S": user_id}},
+            UpdateExpression="ADD following_count :change",
+            ExpressionAttributeValues={":change": {"N": str(change)}},
+        )
+
+    def test_counts_that_came_before_the_profile_stay(self, store, counted, somebody):
         """The aggregator may create the item first; the profile joins it."""
         alice = somebody()
-        dynamodb.update_item(
-            TableName=os.environ.get("TABLE_PREFIX", "") + "users",
-            Key={"user_id": {"S": alice}},
-            UpdateExpression="ADD followers_count :three",
-            ExpressionAttributeValues={":three": {"N": "3"}},
-        )
+        counted(alice, 3)
         assert store.profile(alice) is None
-        profile, created = store.save_profile(alice, "Alice", 5)
+        profile, created = store.save_profile(alice, "Alice", None, 5)
         assert created
-        assert (profile.followers_count, profile.following_count, profile.created_at) == (3, 0, 5)
+        assert (profile.followers_count, profile.following_count, profile.created_at) == (0, 3, 5)
 
-    def test_a_transaction_on_the_item_is_waited_out(self, somebody):
-        """AWS refuses an update while a transaction holds the item; DynamoDB Local never does, so it is injected."""
-        store, refused = _with_conflicts(3)
-        _, created = store.save_profile(somebody(), "Alice", 5)
-        assert created
+    def test_a_deleted_account_is_due_for_erasure_and_its_name_is_gone(self, store, dynamodb, somebody):
+        """tweet-service finds it by that mark; a later delete of the same account does not set it again."""
+        alice, table = somebody(), os.environ.get("TABLE_PREFIX", "") + "users"
+        store.save_profile(alice, "Alice", None, 1)
+        store.delete_account(alice, 2)
+        key = {"user_id": {"S": alice}}
+        item = dynamodb.get_item(TableName=table, Key=key)["Item"]
+        assert (item["erasure"], item["deleted_at"], "display_name" in item) == ({"S": "due"}, {"N": "2"}, False)
+        dynamodb.update_item(TableName=table, Key=key, UpdateExpression="REMOVE erasure")
+        store.delete_account(alice, 3)
+        assert "erasure" not in dynamodb.get_item(TableName=table, Key=key)["Item"]
+
+    @pytest.mark.parametrize("write", WRITES, ids=list(WRITES))
+    def test_a_transaction_on_the_item_is_waited_out(self, somebody, write):
+        """AWS refuses a write while a transaction holds the item; DynamoDB Local never does, so it is injected."""
+        store, refused = _with_conflicts(3, write)
+        WRITES[write](store, Edge(somebody(), somebody()))
         assert refused == [3]
 
     def test_an_item_locked_for_too_long_is_named(self, somebody):
         """After some tries the caller hears that the store is busy, and may come back."""
-        store, _ = _with_conflicts(CONFLICT_ATTEMPTS)
+        store, _ = _with_conflicts(CONFLICT_ATTEMPTS, "UpdateItem")
         with pytest.raises(StoreAwayError, match="locked"):
-            store.save_profile(somebody(), "Alice", 5)
+            store.save_profile(somebody(), "Alice", None, 5)
 
     def test_a_store_that_is_away_is_named(self, somebody, monkeypatch):
         """No answer within seconds is an error that invites another try."""
@@ -135,17 +240,22 @@ class TestDynamoStore(StorePromises):
             DynamoStore(client(), "").profile(somebody())
 
 
-def _with_conflicts(times):
-    """Build a store whose first updates are answered as AWS answers during a transaction."""
+def _with_conflicts(times, write):
+    """Build a store whose first writes are answered as AWS answers during a transaction."""
     dynamodb, refused = client(), [0]
+    conflict = {"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException"}
+    if write == "TransactWriteItems":
+        reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
+        cancelled = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException"
+        conflict = {"__type": cancelled, "CancellationReasons": reasons}
 
     def refuse(request, **_):
         if refused[0] == times:
             return None
         refused[0] += 1
         response = AWSResponse(request.url, 400, {}, None)
-        response._content = b'{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException"}'  # noqa: SLF001
+        response._content = json.dumps(conflict).encode()  # noqa: SLF001
         return response
 
-    dynamodb.meta.events.register("before-send.dynamodb.UpdateItem", refuse)
+    dynamodb.meta.events.register(f"before-send.dynamodb.{write}", refuse)
     return DynamoStore(dynamodb, os.environ.get("TABLE_PREFIX", "")), refused

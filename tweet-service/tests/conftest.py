@@ -12,7 +12,7 @@ from tweet_service.app import create_app
 from tweet_service.settings import Settings
 from tweet_service.snowflake import Reservation, Snowflakes
 
-from .memory import MemoryStore
+from .memory import MemoryAccounts, MemoryStore
 
 SETTINGS = Settings(jwks_url="unused", jwt_issuer="issuer", jwt_audience="audience", table_prefix="")
 FOREVER = Reservation(1, 0, 2**42)
@@ -43,16 +43,22 @@ def memory():
 
 
 @pytest.fixture
+def accounts():
+    return MemoryAccounts()
+
+
+@pytest.fixture
 def clock():
     """A clock that only the test moves."""
     return SimpleNamespace(now=1_700_000_000_000)
 
 
 @pytest.fixture
-def http(memory, clock):
+def http(memory, accounts, clock):
     ids = Snowflakes(lambda: clock.now)
     ids.reserve(FOREVER)
-    return create_app(SETTINGS, store=memory, keys=FixedKeys(), ids=ids, now=lambda: clock.now).test_client()
+    parts = {"store": memory, "accounts": accounts, "keys": FixedKeys(), "ids": ids}
+    return create_app(SETTINGS, **parts, now=lambda: clock.now).test_client()
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The store in memory: what the rules are tested on, held to the same tests as DynamoDB."""
 
+from tweet_service.audience import Author
+from tweet_service.erasure import Due
 from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
 
 
@@ -37,3 +39,41 @@ class MemoryStore:
         said = sorted((kept.tweet for kept in self.rows.values() if not kept.deleted), key=lambda t: -int(t.tweet_id))
         below = [t for t in said if t.author_id == author_id and (cursor is None or int(t.tweet_id) < int(cursor))]
         return Page(below[:limit], below[limit - 1].tweet_id if len(below) > limit else None)
+
+    def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
+        said = sorted((int(i) for i, kept in self.rows.items() if kept.tweet.author_id == author_id), reverse=True)
+        page = [i for i in said if below is None or i < int(below)][:2]
+        more = page and page[-1] != said[-1]
+        return [str(i) for i in page if not self.rows[str(i)].deleted], str(page[-1]) if more else None
+
+
+class MemoryAccounts:
+    """Accounts and follows that forget."""
+
+    def __init__(self) -> None:
+        self.private: set[str] = set()
+        self.deleted: dict[str, int] = {}
+        self.list: set[str] = set()
+        self.edges: set[tuple[str, str]] = set()
+
+    def set_private(self, user_id: str) -> None:
+        self.private.add(user_id)
+
+    def add_follow(self, follower_id: str, followee_id: str) -> None:
+        self.edges.add((follower_id, followee_id))
+
+    def delete(self, user_id: str, now: int) -> None:
+        self.deleted[user_id] = now
+        self.list.add(user_id)
+
+    def author(self, user_id: str) -> Author:
+        return Author(is_private=user_id in self.private, deleted=user_id in self.deleted)
+
+    def follows(self, follower_id: str, followee_id: str) -> bool:
+        return (follower_id, followee_id) in self.edges
+
+    def due(self) -> list[Due]:
+        return [Due(user_id, self.deleted[user_id]) for user_id in sorted(self.list)]
+
+    def erased(self, due: Due) -> None:
+        self.list.discard(due.author_id)

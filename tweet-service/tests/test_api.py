@@ -8,7 +8,13 @@ from tweet_service.snowflake import Snowflakes
 from tweet_service.tweets import StoreAwayError
 
 from .conftest import FOREVER, OTHER_KEY, SETTINGS, FixedKeys, bearer
-from .memory import MemoryStore
+from .memory import MemoryAccounts, MemoryStore
+
+
+def app(**parts):
+    """Build an application of which the test brings some parts."""
+    usual = {"store": MemoryStore(), "keys": FixedKeys(), "ids": Snowflakes(lambda: 1)}
+    return create_app(SETTINGS, accounts=MemoryAccounts(), **(usual | parts)).test_client()
 
 
 def say(http, who, text="hello"):
@@ -37,7 +43,7 @@ def test_a_repeated_request_with_its_key_is_one_tweet(http, memory):
 
 def test_without_a_worker_number_nothing_is_written(memory):
     """503 and not ready, until one is reserved."""
-    http = create_app(SETTINGS, store=memory, keys=FixedKeys(), ids=Snowflakes(lambda: 1)).test_client()
+    http = app(store=memory, ids=Snowflakes(lambda: 1))
     response = say(http, "alice")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert "worker number" in http.get("/readyz").json["waiting_for"][0]
@@ -52,6 +58,33 @@ def test_a_deleted_tweet_is_gone_and_stays_deletable(http):
         assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 204
     assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 404
     assert http.get("/v1/users/alice/tweets", headers=bearer("bob")).json == {"tweets": [], "next_cursor": None}
+
+
+def test_a_private_author_is_read_by_followers_and_themselves(http, accounts):
+    """Others learn of no tweet (404), and of the list that it is not for them (403)."""
+    tweet_id = say(http, "alice").json["tweet_id"]
+    accounts.set_private("alice")
+    accounts.add_follow("bob", "alice")
+    for reader in ("alice", "bob"):
+        assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer(reader)).status_code == 200
+        assert len(http.get("/v1/users/alice/tweets", headers=bearer(reader)).json["tweets"]) == 1
+    for ask in (http.get, http.delete):
+        assert ask(f"/v1/tweets/{tweet_id}", headers=bearer("carol")).status_code == 404
+    refused = http.get("/v1/users/alice/tweets", headers=bearer("carol"))
+    assert refused.status_code == 403
+    assert "alice is private" in refused.json["detail"]
+    assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 403
+
+
+def test_a_deleted_authors_tweets_are_gone_before_they_are_erased(http, accounts):
+    """404 and an empty list at once, for everybody; they may still delete a tweet themselves."""
+    tweet_id = say(http, "alice").json["tweet_id"]
+    accounts.delete("alice", 1)
+    for reader in ("alice", "bob"):
+        assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer(reader)).status_code == 404
+        assert http.get("/v1/users/alice/tweets", headers=bearer(reader)).json == {"tweets": [], "next_cursor": None}
+    assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 404
+    assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 204
 
 
 def test_an_authors_tweets_link_to_their_next_page(http, clock):
@@ -129,7 +162,7 @@ def test_a_store_that_is_away_is_503_and_not_ready():
 
     ids = Snowflakes(lambda: 1)
     ids.reserve(FOREVER)
-    http = create_app(SETTINGS, store=Away(), keys=FixedKeys(), ids=ids).test_client()
+    http = app(store=Away(), ids=ids)
     response = say(http, "alice")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert http.get("/healthz").status_code == 200
@@ -146,7 +179,7 @@ def test_an_issuer_that_is_away_is_503(error):
         def get_signing_key_from_jwt(self, token):  # noqa: ARG002
             raise error
 
-    http = create_app(SETTINGS, store=MemoryStore(), keys=Away(), ids=Snowflakes(lambda: 1)).test_client()
+    http = app(keys=Away())
     response = http.get("/v1/tweets/1", headers=bearer("alice"))
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
 

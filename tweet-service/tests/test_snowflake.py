@@ -60,6 +60,18 @@ def test_whoever_holds_a_number_next_begins_where_the_span_ended(holders, span):
     assert made == sorted(set(made))
 
 
+@given(st.lists(st.tuples(workers, st.integers(-60_000, 60_000), st.integers(0, 20)), max_size=20))
+def test_a_processs_ids_only_grow_whatever_numbers_it_holds_in_turn(held):
+    """A number that was lost is followed by another, maybe a lower one, maybe at the same millisecond."""
+    clock = [NOW]
+    ids = Snowflakes(lambda: clock[0])
+    made = []
+    for worker, start, count in held:
+        ids.reserve(Reservation(worker, NOW + start, NOW + 120_000))
+        made += [int(ids.next()[0]) for _ in range(count)]
+    assert made == sorted(set(made))
+
+
 def test_nothing_is_made_beyond_what_is_reserved():
     """A process that could not renew stops, before somebody else begins there."""
     ids = snowflakes(lambda: NOW, until=NOW + 1)

@@ -4,11 +4,21 @@ import base64
 import itertools
 import os
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tweet_service.store import DynamoStore, client
-from tweet_service.tweets import BadCursorError, Claim, StoreAwayError, TakenIdError, Tweet
+from tweet_service.posting import ReusedKeyError, post_once
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
+from tweet_service.tweets import (
+    BadCursorError,
+    Claim,
+    StoreAwayError,
+    TakenIdError,
+    Tweet,
+)
 
 from .memory import MemoryStore
 
@@ -81,6 +91,20 @@ class StorePromises:
         assert [tweet for page in pages for tweet in page] == expected
         assert [len(page) for page in pages] == [2, 2, 2]
 
+    def test_what_is_not_deleted_is_found_page_by_page(self, store, say, somebody):
+        """Going down from the top, each once; marked ones are not in it, and may make a page empty."""
+        author = somebody()
+        said = [say(author) for _ in range(205)]
+        for tweet in (*said, say(somebody())):
+            store.add(tweet)
+        for tweet in said[::5]:
+            store.mark_deleted(tweet.tweet_id, 1)
+        found, below = store.undeleted(author, None)
+        while below:
+            page, below = store.undeleted(author, below)
+            found += page
+        assert found == [tweet.tweet_id for at, tweet in reversed([*enumerate(said)]) if at % 5]
+
     @pytest.mark.parametrize("text", ["not ours", "", "5", "9" * 20, "9" * 2_500, "\u0661" * 19])
     def test_a_foreign_cursor_is_refused(self, store, somebody, text):
         """A cursor that was not handed out is the client's error."""
@@ -104,6 +128,24 @@ class TestDynamoStore(StorePromises):
     @pytest.fixture
     def store(self):
         return DynamoStore(client(), os.environ.get("TABLE_PREFIX", ""))
+
+    def test_many_retries_at_once_are_one_tweet(self, store, somebody):
+        """Sixteen with one key, eight with one text and eight with another: one text wins, and is written once."""
+        author, ids = somebody(), itertools.count(random.randrange(10**18, 8 * 10**18))
+        everybody = threading.Barrier(16)
+
+        def post(text):
+            everybody.wait()
+            try:
+                return post_once(store, author, text, "key", lambda: (str(next(ids)), 1))
+            except ReusedKeyError:
+                return None
+
+        with ThreadPoolExecutor(16) as threads:
+            answers = list(threads.map(post, ["hello", "goodbye"] * 8))
+        assert len(set(answers) - {None}) == 1
+        assert answers.count(None) == 8
+        assert store.by_author(author, 200, None).tweets == [*(set(answers) - {None})]
 
     def test_a_mark_never_makes_a_row(self, store, say, somebody):
         """Marking what is not there leaves nothing behind."""

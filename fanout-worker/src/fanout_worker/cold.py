@@ -13,12 +13,12 @@ from redis import RedisCluster
 
 from fanout_worker import layout
 from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.nodes import Nodes
+from fanout_worker.nodes import Nodes, Script
 
 AT_ONCE = 1_000
 TIMELINES = (layout.home_timeline, layout.following, layout.author_timeline, layout.author_following)
 KINDS = {name("").split("{")[0]: name.__name__ for name in (*TIMELINES, layout.body)}
-UNLESS_TOMBSTONE = "return redis.call('STRLEN', KEYS[1]) > 0 and redis.call('UNLINK', KEYS[1]) or 0"
+FORGET = Script("cold.lua")
 
 
 class NoSuchNodeError(Exception):
@@ -28,7 +28,7 @@ class NoSuchNodeError(Exception):
 def one(nodes: Nodes, user_id: str) -> dict[str, int]:
     """Make the timelines of one user cold; return what was there."""
     with nodes.named(StoreAwayError):
-        return {name.__name__: int(nodes.client.unlink(name(user_id))) for name in TIMELINES}
+        return _forget(nodes, [name(user_id) for name in TIMELINES])
 
 
 def everybody(nodes: Nodes, master: str | None = None) -> dict[str, int]:
@@ -37,22 +37,20 @@ def everybody(nodes: Nodes, master: str | None = None) -> dict[str, int]:
     with nodes.named(StoreAwayError):
         keys = nodes.client.scan_iter(count=AT_ONCE, **_target(nodes.client, master))
         while some := list(islice(keys, AT_ONCE)):
-            done.update(_unlinked(nodes.client, some))
+            done.update(_forget(nodes, some))
     return dict(done)
 
 
-def _unlinked(redis: Any, keys: Iterable[str]) -> Counter[str]:
-    found = [(KINDS[prefix], key) for key in keys if (prefix := key.split("{")[0]) in KINDS]
+def _forget(nodes: Nodes, keys: Iterable[str]) -> dict[str, int]:
     done: Counter[str] = Counter()
-    with redis.pipeline(transaction=False) as pipeline:
-        for kind, key in found:
-            if kind == layout.body.__name__:
-                pipeline.eval(UNLESS_TOMBSTONE, 1, key)
-            else:
-                pipeline.unlink(key)
-        for (kind, _), count in zip(found, pipeline.execute(), strict=True):
-            done[kind] += count
-    return done
+    for items, counts in nodes.gather(FORGET, (), [(key,) for key in keys if _kind(key) in KINDS]):
+        for (key,), count in zip(items, counts, strict=True):
+            done[KINDS[_kind(key)]] += count
+    return dict(done)
+
+
+def _kind(key: str) -> str:
+    return key.split("{", maxsplit=1)[0]
 
 
 def _target(redis: Any, master: str | None) -> dict[str, Any]:

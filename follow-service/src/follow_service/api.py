@@ -8,70 +8,109 @@ from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict
 
-from follow_service import follows
+from follow_service import follows, profiles
 from follow_service.auth import KeysAwayError, UnauthorizedError, caller
-from follow_service.follows import Edge, Page, Store
+from follow_service.follows import Edge, Outcome, Page, Store
 from follow_service.problems import read_body, read_limit
 
 STATUSES = {
     follows.BadCursorError: (400, {}),
     UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
-    follows.UnknownUserError: (404, {}),
-    follows.BadNameError: (422, {}),
+    follows.FollowingFullError: (403, {}),
+    profiles.DeletedAccountError: (403, {}),
+    follows.UnknownRequestError: (404, {}),
+    profiles.UnknownUserError: (404, {}),
+    follows.FollowerFullError: (409, {}),
     follows.SelfFollowError: (422, {}),
-    follows.StoreAwayError: (503, {"Retry-After": "1"}),
+    profiles.BadNameError: (422, {}),
+    profiles.StoreAwayError: (503, {"Retry-After": "1"}),
     KeysAwayError: (503, {"Retry-After": "1"}),
 }
 
 
 class NewProfile(BaseModel):
-    """The body of PUT /v1/users/me."""
+    """The body of PUT /v1/users/me; privacy that is left out stays as it is."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     display_name: str
+    is_private: bool = False
+
+    @property
+    def wanted_privacy(self) -> bool | None:
+        """Tell what was asked for, None being nothing."""
+        return self.is_private if "is_private" in self.model_fields_set else None
 
 
-def blueprint(store: Store, authenticate: Callable[[], None], now: Callable[[], int]) -> Blueprint:
+def blueprint(store: Store, authenticate: Callable[[], None], now: Callable[[], int], cap: int) -> Blueprint:
     """Routes over one store."""
     bp = Blueprint("follows", __name__, url_prefix="/v1/users")
     bp.before_request(authenticate)
 
     @bp.put("/me")
     def put_me() -> ResponseReturnValue:
-        """Create the caller's profile, or rename it."""
-        profile, created = follows.rename(store, caller(), read_body(NewProfile).display_name, now())
+        """Create the caller's profile, or change it."""
+        body = read_body(NewProfile)
+        profile, created = profiles.save(store, caller(), body.display_name, body.wanted_privacy, now())
         return jsonify(asdict(profile)), 201 if created else 200
+
+    @bp.delete("/me")
+    def delete_me() -> ResponseReturnValue:
+        """Delete the caller's account, for good. Safe to repeat."""
+        store.delete_account(caller(), now())
+        return "", 204
 
     @bp.get("/<user_id>")
     def get_user(user_id: str) -> ResponseReturnValue:
         """Show a profile with its counts, which lag behind the follows by about a second."""
-        return jsonify(asdict(follows.known(store, user_id)))
+        return jsonify(asdict(profiles.known(store, user_id)))
 
     @bp.post("/<user_id>/follow")
     def follow(user_id: str) -> ResponseReturnValue:
-        """Follow someone. Safe to repeat."""
-        follows.follow(store, Edge(caller(), user_id), now())
-        return "", 204
+        """Follow someone, or ask to. Safe to repeat."""
+        outcome = follows.follow(store, Edge(caller(), user_id), now(), cap)
+        return "", 202 if outcome is Outcome.REQUESTED else 204
 
     @bp.delete("/<user_id>/follow")
     def unfollow(user_id: str) -> ResponseReturnValue:
-        """Stop following someone. Safe to repeat, whether or not they exist."""
+        """Stop following someone, or asking to. Safe to repeat, whether or not they exist."""
         follows.unfollow(store, Edge(caller(), user_id))
         return "", 204
 
     @bp.get("/<user_id>/followers")
     def followers(user_id: str) -> ResponseReturnValue:
         """List who follows this user, newest first."""
-        follows.known(store, user_id)
+        profiles.known(store, user_id)
         return _page(store.followers(user_id, read_limit(50, 200), request.args.get("cursor")))
 
     @bp.get("/<user_id>/following")
     def following(user_id: str) -> ResponseReturnValue:
         """List whom this user follows, newest first."""
-        follows.known(store, user_id)
+        profiles.known(store, user_id)
         return _page(store.following(user_id, read_limit(50, 200), request.args.get("cursor")))
 
+    _add_requests(bp, store, now, cap)
     return bp
+
+
+def _add_requests(bp: Blueprint, store: Store, now: Callable[[], int], cap: int) -> None:
+    """Add what a private account does with those who ask to follow it."""
+
+    @bp.get("/me/follow-requests")
+    def requests() -> ResponseReturnValue:
+        """List who asks to follow the caller, newest first."""
+        return _page(store.requests(caller(), read_limit(50, 200), request.args.get("cursor")))
+
+    @bp.post("/me/follow-requests/<follower_id>")
+    def accept(follower_id: str) -> ResponseReturnValue:
+        """Let someone follow the caller who asked to. Safe to repeat."""
+        follows.accept(store, Edge(follower_id, caller()), now(), cap)
+        return "", 204
+
+    @bp.delete("/me/follow-requests/<follower_id>")
+    def decline(follower_id: str) -> ResponseReturnValue:
+        """Drop someone's request. Safe to repeat."""
+        follows.decline(store, Edge(follower_id, caller()))
+        return "", 204
 
 
 def _page(page: Page) -> ResponseReturnValue:

@@ -8,9 +8,10 @@ from flask import Flask
 
 from follow_service import api, health, problems, telemetry
 from follow_service.auth import Keys, authenticate
-from follow_service.follows import is_user_id
+from follow_service.profiles import is_user_id
 from follow_service.settings import Settings
-from follow_service.store import DynamoStore, client
+from follow_service.store import DynamoStore
+from follow_service.tables import client
 
 LARGEST_BODY = 64 * 1024
 
@@ -34,6 +35,6 @@ def create_app(
     problems.install(app, api.STATUSES)
     app.register_blueprint(health.blueprint("follow_service", checks))
     before = authenticate(keys, settings.jwt_issuer, settings.jwt_audience, is_user_id)
-    app.register_blueprint(api.blueprint(store, before, now))
+    app.register_blueprint(api.blueprint(store, before, now, settings.following_cap))
     health.announce(checks)
     return app

@@ -1,39 +1,36 @@
-"""Who follows whom. Pure: rules and errors, no clock, no I/O.
+"""Who follows whom, and who asked to. Pure: rules and errors, no clock, no I/O.
 
-Rule: a follow is one row and nothing else. Counts and timelines are other services' work on that row's stream.
+Rule: a follow is one row and nothing else; counts and timelines are other services' work on that row's stream. A
+private account is asked first: the request is a row too, and moves to the follows when the account accepts. A follow
+that is there stays, whatever the account turns into.
 """
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
-LONGEST_NAME = 50
-_USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
+from follow_service.profiles import Profiles, UnknownUserError, deleted, is_user_id
 
 
 class SelfFollowError(Exception):
     """Somebody tried to follow themselves."""
 
 
-class UnknownUserError(Exception):
-    """There is no profile with this id."""
+class FollowingFullError(Exception):
+    """Whoever asks follows as many as anybody may."""
 
 
-class BadNameError(Exception):
-    """A display name is blank or too long."""
+class FollowerFullError(Exception):
+    """Whoever is to be let in follows as many as anybody may."""
+
+
+class UnknownRequestError(Exception):
+    """Nobody of this id asks to follow, or no longer."""
 
 
 class BadCursorError(Exception):
     """A cursor that this service did not hand out."""
-
-
-class StoreAwayError(Exception):
-    """The store did not answer; the same call may succeed later."""
-
-
-def is_user_id(text: str) -> bool:
-    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
-    return _USER_ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -49,18 +46,6 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Profile:
-    """What everyone may know of a person."""
-
-    user_id: str
-    display_name: str
-    is_private: bool
-    followers_count: int
-    following_count: int
-    created_at: int
-
-
-@dataclass(frozen=True)
 class Followed:
     """The other end of an edge, and since when."""
 
@@ -69,21 +54,53 @@ class Followed:
 
 
 @dataclass(frozen=True)
+class Requested:
+    """Who asks to follow, and since when."""
+
+    user_id: str
+    requested_at: int
+
+
+@dataclass(frozen=True)
 class Page:
     """Some of a list, newest first, and where it goes on."""
 
-    users: list[Followed]
+    users: Sequence[Followed | Requested]
     next_cursor: str | None
 
 
-class Store(Protocol):
+@dataclass(frozen=True)
+class Account:
+    """What a follow depends on at either end."""
+
+    exists: bool = False
+    deleted: bool = False
+    is_private: bool = False
+    following_count: int = 0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How two people stand to each other."""
+
+    follower: Account
+    followee: Account
+    followed: bool
+    requested: bool
+
+
+class Outcome(Enum):
+    """What became of a wish to follow."""
+
+    FOLLOWING = "following"
+    REQUESTED = "requested"
+
+
+class Store(Profiles, Protocol):
     """What the rules need remembered."""
 
-    def profile(self, user_id: str) -> Profile | None:
-        """Return the profile, strongly consistent, or None."""
-
-    def save_profile(self, user_id: str, display_name: str, now: int) -> tuple[Profile, bool]:
-        """Create or rename a profile; the flag tells whether it was created."""
+    def standing(self, edge: Edge) -> Standing:
+        """Return how the two stand, each part strongly consistent."""
 
     def add(self, edge: Edge, now: int) -> None:
         """Write the edge; an edge that is there keeps its time."""
@@ -91,36 +108,76 @@ class Store(Protocol):
     def remove(self, edge: Edge) -> None:
         """Delete the edge if it is there."""
 
+    def request(self, edge: Edge, now: int) -> None:
+        """Write the request; a request that is there keeps its time."""
+
+    def withdraw(self, edge: Edge) -> None:
+        """Delete the request if it is there."""
+
+    def accept(self, edge: Edge, now: int) -> bool:
+        """Move the request to the edges, all or nothing; False if there is none."""
+
     def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List who follows this user."""
 
     def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List whom this user follows."""
 
+    def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
+        """List who asks to follow this user."""
 
-def follow(store: Store, edge: Edge, now: int) -> None:
-    """Follow a person who exists. Safe to repeat."""
-    known(store, edge.followee_id)
+
+def follow(store: Store, edge: Edge, now: int, cap: int) -> Outcome:
+    """Follow a person who exists, or ask one who is private. Safe to repeat.
+
+    An account that turns private between the reading and the writing still gets this one follower: it asked before.
+    """
+    if not is_user_id(edge.followee_id):
+        raise UnknownUserError(f"there is no user {edge.followee_id!r}")
+    standing = store.standing(edge)
+    if standing.follower.deleted:
+        raise deleted(edge.follower_id)
+    if not standing.followee.exists:
+        raise UnknownUserError(f"there is no user {edge.followee_id!r}")
+    if standing.followed:
+        return Outcome.FOLLOWING
+    if standing.requested and standing.followee.is_private:
+        return Outcome.REQUESTED
+    if standing.follower.following_count >= cap:
+        raise FollowingFullError(f"nobody follows more than {cap} accounts; unfollow one first")
+    if standing.followee.is_private:
+        store.request(edge, now)
+        return Outcome.REQUESTED
     store.add(edge, now)
+    if standing.requested:
+        store.withdraw(edge)
+    return Outcome.FOLLOWING
 
 
 def unfollow(store: Store, edge: Edge) -> None:
-    """Stop following somebody, whether or not they exist. Safe to repeat."""
+    """Stop following somebody and take back the request, whether or not they exist. Safe to repeat.
+
+    The request goes first: who accepts it at this moment either comes too late, or makes the edge that goes next.
+    """
     if is_user_id(edge.followee_id):
+        store.withdraw(edge)
         store.remove(edge)
 
 
-def rename(store: Store, user_id: str, display_name: str, now: int) -> tuple[Profile, bool]:
-    """Create the profile, or give it another name."""
-    name = display_name.strip()
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise BadNameError(f"display_name must have 1 to {LONGEST_NAME} characters, it has {len(name)}")
-    return store.save_profile(user_id, name, now)
+def accept(store: Store, edge: Edge, now: int, cap: int) -> None:
+    """Let somebody follow who asked. Safe to repeat."""
+    standing = store.standing(edge) if is_user_id(edge.follower_id) else None
+    if standing is None or not (standing.followed or standing.requested) or standing.follower.deleted:
+        raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow")
+    if standing.followee.deleted:
+        raise deleted(edge.followee_id)
+    if not standing.followed and standing.follower.following_count >= cap:
+        raise FollowerFullError(f"{edge.follower_id} follows {cap} accounts, more than that nobody may; accept later")
+    if standing.requested and not store.accept(edge, now) and not store.standing(edge).followed:
+        raise UnknownRequestError(f"{edge.follower_id} has just taken the request back")
 
 
-def known(store: Store, user_id: str) -> Profile:
-    """Return the profile of somebody who must exist."""
-    profile = store.profile(user_id) if is_user_id(user_id) else None
-    if profile is None:
-        raise UnknownUserError(f"there is no user {user_id!r}")
-    return profile
+def decline(store: Store, edge: Edge) -> None:
+    """Drop somebody's request, whether or not there is one; a follow that is there stays. Safe to repeat."""
+    if is_user_id(edge.follower_id):
+        store.withdraw(edge)

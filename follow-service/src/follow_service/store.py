@@ -1,171 +1,153 @@
-"""Profiles and edges in DynamoDB: each call is one request to one table."""
+"""Who follows whom and who asks to, in DynamoDB: each call is one request."""
 
 import base64
-import random
 import re
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http import HTTPStatus
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
-from follow_service.follows import BadCursorError, Edge, Followed, Page, Profile, StoreAwayError, is_user_id
+from follow_service.accounts import Accounts, account
+from follow_service.follows import Account, BadCursorError, Edge, Followed, Page, Requested, Standing
+from follow_service.profiles import StoreAwayError, is_user_id
+from follow_service.tables import away, patiently, reasons
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-CONFLICT_ATTEMPTS = 8
 _TIME = re.compile(r"[0-9]{1,15}")
-_PASSING = {
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "ResourceNotFoundException",  # the tables are still to be made
-    "ThrottlingException",
-}
 
 
-def client(attempts: int = 3) -> "DynamoDBClient":
-    """Build a client that gives up within seconds, so that a request never hangs on its store."""
-    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
-    return boto3.client(
-        "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
-    )
-
-
-class DynamoStore:
-    """The Store on the tables users and followers."""
+class DynamoStore(Accounts):
+    """The Store on the tables users, followers and follow_requests."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
         """Take a client for the work, and one for probes, which want their answer at once."""
-        self._dynamodb = dynamodb
+        super().__init__(dynamodb, table_prefix)
         self._probe = probe or dynamodb
-        self._users = f"{table_prefix}users"
         self._followers = f"{table_prefix}followers"
+        self._requests = f"{table_prefix}follow_requests"
 
     def check(self) -> None:
-        """Raise StoreAwayError unless both tables answer."""
-        with _away():
+        """Raise StoreAwayError unless all tables answer."""
+        pair: Any = {"followee_id": {"S": "-"}, "follower_id": {"S": "-"}}
+        with away():
             self._probe.get_item(TableName=self._users, Key={"user_id": {"S": "-"}})
-            self._probe.get_item(TableName=self._followers, Key={"followee_id": {"S": "-"}, "follower_id": {"S": "-"}})
+            self._probe.get_item(TableName=self._followers, Key=pair)
+            self._probe.get_item(TableName=self._requests, Key=pair)
 
-    def profile(self, user_id: str) -> Profile | None:
-        """Return the profile, strongly consistent, or None."""
-        with _away():
-            answer = self._dynamodb.get_item(
-                TableName=self._users, Key={"user_id": {"S": user_id}}, ConsistentRead=True
-            )
-        item = answer.get("Item", {})
-        return _profile(item) if "created_at" in item else None
-
-    def save_profile(self, user_id: str, display_name: str, now: int) -> tuple[Profile, bool]:
-        """Create or rename a profile; counts that are already there stay."""
-        old = self._update_user(
-            Key={"user_id": {"S": user_id}},
-            UpdateExpression="SET display_name = :name, is_private = if_not_exists(is_private, :no), "
-            "created_at = if_not_exists(created_at, :now)",
-            ExpressionAttributeValues={
-                ":name": {"S": display_name},
-                ":no": {"BOOL": False},
-                ":now": {"N": str(now)},
-            },
-            ReturnValues="ALL_OLD",
-        ).get("Attributes", {})
-        born = {"user_id": {"S": user_id}, "is_private": {"BOOL": False}, "created_at": {"N": str(now)}}
-        return _profile(born | old | {"display_name": {"S": display_name}}), "created_at" not in old
+    def standing(self, edge: Edge) -> Standing:
+        """Return how the two stand, in one request, each part strongly consistent."""
+        people = (edge.followee_id, edge.follower_id)
+        keys: Any = {
+            self._users: [{"user_id": {"S": user_id}} for user_id in people],
+            self._followers: [_key(edge)],
+            self._requests: [_key(edge)],
+        }
+        wanted: Any = {table: {"Keys": found, "ConsistentRead": True} for table, found in keys.items()}
+        with away():
+            answer: Any = self._dynamodb.batch_get_item(RequestItems=wanted)
+        if answer["UnprocessedKeys"]:
+            raise StoreAwayError("DynamoDB was too busy to answer in full")
+        rows = answer["Responses"]
+        accounts = {item["user_id"]["S"]: account(item) for item in rows[self._users]}
+        followee, follower = (accounts.get(user_id, Account()) for user_id in people)
+        return Standing(follower, followee, bool(rows[self._followers]), bool(rows[self._requests]))
 
     def add(self, edge: Edge, now: int) -> None:
         """Write the edge; the condition keeps the first row, so that a repeat is no change in the stream."""
-        with _away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
-            self._dynamodb.put_item(
-                TableName=self._followers,
-                Item={**_key(edge), "followed_at": {"N": str(now)}},
-                ConditionExpression="attribute_not_exists(followee_id)",
-            )
+        self._put(self._followers, edge, "followed_at", now)
 
     def remove(self, edge: Edge) -> None:
         """Delete the edge if it is there."""
-        with _away():
-            self._dynamodb.delete_item(TableName=self._followers, Key=_key(edge))
+        patiently(lambda: self._dynamodb.delete_item(TableName=self._followers, Key=_key(edge)))
+
+    def request(self, edge: Edge, now: int) -> None:
+        """Write the request; the first row stays."""
+        self._put(self._requests, edge, "requested_at", now)
+
+    def withdraw(self, edge: Edge) -> None:
+        """Delete the request if it is there."""
+        patiently(lambda: self._dynamodb.delete_item(TableName=self._requests, Key=_key(edge)))
+
+    def accept(self, edge: Edge, now: int) -> bool:
+        """Move the request to the edges in one transaction; an edge that is there keeps its time."""
+        taken: Any = {
+            "TableName": self._requests,
+            "Key": _key(edge),
+            "ConditionExpression": "attribute_exists(followee_id)",
+        }
+        written: Any = {
+            "TableName": self._followers,
+            "Key": _key(edge),
+            "UpdateExpression": "SET followed_at = if_not_exists(followed_at, :now)",
+            "ExpressionAttributeValues": {":now": {"N": str(now)}},
+        }
+        try:
+            patiently(
+                lambda: self._dynamodb.transact_write_items(TransactItems=[{"Delete": taken}, {"Update": written}])
+            )
+        except self._dynamodb.exceptions.TransactionCanceledException as error:
+            if "ConditionalCheckFailed" in reasons(error):
+                return False
+            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
+        return True
 
     def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List who follows this user, newest first."""
-        return self._edges("by_recency", "followee_id", "follower_id", user_id, limit, cursor)
+        query = {"TableName": self._followers, "IndexName": "by_recency"}
+        return self._page(query, ("followee_id", "follower_id", "followed_at"), user_id, limit, cursor)
 
     def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List whom this user follows, newest first."""
-        return self._edges("by_follower", "follower_id", "followee_id", user_id, limit, cursor)
+        query = {"TableName": self._followers, "IndexName": "by_follower"}
+        return self._page(query, ("follower_id", "followee_id", "followed_at"), user_id, limit, cursor)
 
-    def _edges(self, index: str, mine: str, theirs: str, user_id: str, limit: int, cursor: str | None) -> Page:
-        def start(row: Followed) -> dict[str, Any]:
-            return {mine: {"S": user_id}, theirs: {"S": row.user_id}, "followed_at": {"N": str(row.followed_at)}}
+    def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
+        """List who asks to follow this user, newest first."""
+        query = {"TableName": self._requests, "IndexName": "by_recency"}
+        return self._page(query, ("followee_id", "follower_id", "requested_at"), user_id, limit, cursor)
 
-        query: dict[str, Any] = {"ExclusiveStartKey": start(_read_cursor(cursor))} if cursor else {}
-        with _away():
+    def _put(self, table: str, edge: Edge, when: str, now: int) -> None:
+        item: Any = {**_key(edge), when: {"N": str(now)}}
+        with suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+            patiently(
+                lambda: self._dynamodb.put_item(
+                    TableName=table, Item=item, ConditionExpression="attribute_not_exists(followee_id)"
+                )
+            )
+
+    def _page(self, query: Any, names: tuple[str, str, str], user_id: str, limit: int, cursor: str | None) -> Page:
+        mine, theirs, when = names
+
+        def start(at: int, other: str) -> Any:
+            return {mine: {"S": user_id}, theirs: {"S": other}, when: {"N": str(at)}}
+
+        begin = {"ExclusiveStartKey": start(*_read_cursor(cursor))} if cursor else {}
+        with away():
             answer = self._dynamodb.query(
-                TableName=self._followers,
-                IndexName=index,
                 KeyConditionExpression=f"{mine} = :me",
                 ExpressionAttributeValues={":me": {"S": user_id}},
                 ScanIndexForward=False,
                 Limit=limit + 1,
                 **query,
+                **begin,
             )
-        rows = [Followed(item[theirs]["S"], int(item["followed_at"]["N"])) for item in answer["Items"]]
-        return Page(rows[:limit], _write_cursor(rows[limit - 1]) if len(rows) > limit else None)
-
-    def _update_user(self, **request: Any) -> Any:
-        """Update an item of users, waiting out a transaction of the aggregator that holds it for a moment."""
-        conflict = self._dynamodb.exceptions.TransactionConflictException
-        for attempt in range(CONFLICT_ATTEMPTS):
-            try:
-                with _away():
-                    return self._dynamodb.update_item(TableName=self._users, **request)
-            except conflict:
-                time.sleep(random.uniform(0, 0.02 * 2**attempt))
-        raise StoreAwayError(f"{self._users} was locked by other transactions {CONFLICT_ATTEMPTS} times in a row")
+        row = Requested if when == "requested_at" else Followed
+        rows = [row(item[theirs]["S"], int(item[when]["N"])) for item in answer["Items"]]
+        last = answer["Items"][limit - 1] if len(rows) > limit else None
+        return Page(rows[:limit], _write_cursor(last[when]["N"], last[theirs]["S"]) if last else None)
 
 
-def _key(edge: Edge) -> dict[str, Any]:
+def _key(edge: Edge) -> Any:
     return {"followee_id": {"S": edge.followee_id}, "follower_id": {"S": edge.follower_id}}
 
 
-def _profile(item: Any) -> Profile:
-    return Profile(
-        user_id=item["user_id"]["S"],
-        display_name=item["display_name"]["S"],
-        is_private=item["is_private"]["BOOL"],
-        followers_count=int(item.get("followers_count", {"N": "0"})["N"]),
-        following_count=int(item.get("following_count", {"N": "0"})["N"]),
-        created_at=int(item["created_at"]["N"]),
-    )
+def _write_cursor(at: str, user_id: str) -> str:
+    return base64.urlsafe_b64encode(f"{at} {user_id}".encode()).decode().rstrip("=")
 
 
-def _write_cursor(row: Followed) -> str:
-    return base64.urlsafe_b64encode(f"{row.followed_at} {row.user_id}".encode()).decode().rstrip("=")
-
-
-def _read_cursor(cursor: str) -> Followed:
+def _read_cursor(cursor: str) -> tuple[int, str]:
     with suppress(ValueError):
-        followed_at, _, user_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
-        if _TIME.fullmatch(followed_at) and is_user_id(user_id):
-            return Followed(user_id, int(followed_at))
+        at, _, user_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
+        if _TIME.fullmatch(at) and is_user_id(user_id):
+            return int(at), user_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
-
-
-@contextmanager
-def _away() -> Iterator[None]:
-    """Name what is worth another try; anything else is our own mistake and goes up as it is."""
-    try:
-        yield
-    except BotoCoreError as error:
-        raise StoreAwayError(f"DynamoDB did not answer: {error}") from error
-    except ClientError as error:
-        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-        code = error.response["Error"]["Code"]
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _PASSING:
-            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
-        raise

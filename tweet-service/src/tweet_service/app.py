@@ -7,10 +7,13 @@ import jwt
 from flask import Flask
 
 from tweet_service import api, health, problems, telemetry
+from tweet_service.accounts import DynamoAccounts
+from tweet_service.audience import Accounts
 from tweet_service.auth import Keys, authenticate
 from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
-from tweet_service.store import DynamoStore, client
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
 from tweet_service.tweets import is_user_id
 from tweet_service.worker_ids import WorkerIds, keep_reserved
 
@@ -21,6 +24,7 @@ def create_app(
     settings: Settings | None = None,
     *,
     store: DynamoStore | None = None,
+    accounts: Accounts | None = None,
     keys: Keys | None = None,
     ids: Snowflakes | None = None,
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
@@ -28,6 +32,7 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
     store = store or DynamoStore(client(), settings.table_prefix, client(attempts=1))
+    accounts = accounts or DynamoAccounts(client(), settings.table_prefix)
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
     if ids is None:
         ids = Snowflakes(now)
@@ -40,6 +45,14 @@ def create_app(
     problems.install(app, api.STATUSES)
     app.register_blueprint(health.blueprint("tweet_service", checks))
     before = authenticate(keys, settings.jwt_issuer, settings.jwt_audience, is_user_id)
-    app.register_blueprint(api.blueprint(store, before, ids.next, now))
+    app.register_blueprint(api.blueprint(store, accounts, before, ids.next, now))
+    health.announce(checks)
+    return app
+
+
+def create_probes(checks: health.Checks) -> Flask:
+    """Build what a process answers that works without being asked."""
+    app = Flask(__name__)
+    app.register_blueprint(health.blueprint("tweet_service", checks))
     health.announce(checks)
     return app

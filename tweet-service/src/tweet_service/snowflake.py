@@ -37,8 +37,10 @@ class Snowflakes:
         self._lock = threading.Lock()
 
     def reserve(self, reservation: Reservation) -> None:
-        """Make ids of this span from now on."""
+        """Make ids of this span from now on. Another number's begin a millisecond later: it may be a lower one."""
         with self._lock:
+            if reservation.worker != self._reserved.worker:
+                self._last = (self._last[0] + 1, -1)
             self._reserved = reservation
             self._last = max(self._last, (reservation.start_ms, -1))
 

@@ -3,36 +3,18 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http import HTTPStatus
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
-from tweet_service.tweets import BadCursorError, Claim, Kept, Page, StoreAwayError, TakenIdError, Tweet
+from tweet_service.tables import away
+from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _TWEET_ID = re.compile(r"[0-9]{19}")
+_TOP = "9" * 19
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
-_PASSING = {
-    "ProvisionedThroughputExceededException",
-    "RequestLimitExceeded",
-    "ResourceNotFoundException",  # the tables are still to be made
-    "ThrottlingException",
-}
-
-
-def client(attempts: int = 3) -> "DynamoDBClient":
-    """Build a client that gives up within seconds, so that a request never hangs on its store."""
-    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
-    return boto3.client(
-        "dynamodb", config=Config(connect_timeout=1, read_timeout=2, retries=retries, max_pool_connections=32)
-    )
 
 
 class DynamoStore:
@@ -118,9 +100,24 @@ class DynamoStore:
                 ExpressionAttributeValues={":now": {"N": str(now)}},
             )
 
+    def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
+        """Return the ids of a hundred tweets at most that are not marked, going down, and where the next begin."""
+        with away():
+            answer = self._dynamodb.query(
+                TableName=self._table,
+                IndexName="by_author",
+                KeyConditionExpression="author_id = :author AND tweet_id < :below",
+                FilterExpression="attribute_not_exists(deleted_at)",
+                ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below or _TOP}},
+                ScanIndexForward=False,
+                Limit=100,
+            )
+        last = answer.get("LastEvaluatedKey")
+        return [item["tweet_id"]["S"] for item in answer["Items"]], last["tweet_id"]["S"] if last else None
+
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
         """List an author's undeleted tweets, newest first: a page is short only at the end."""
-        below = _read_cursor(cursor) if cursor else "9" * 19
+        below = _read_cursor(cursor) if cursor else _TOP
         tweets: list[Tweet] = []
         query: dict[str, Any] = {}
         while len(tweets) <= limit:
@@ -161,18 +158,3 @@ def _read_cursor(cursor: str) -> str:
         if _TWEET_ID.fullmatch(tweet_id):
             return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
-
-
-@contextmanager
-def away() -> Iterator[None]:
-    """Name what is worth another try; anything else is our own mistake and goes up as it is."""
-    try:
-        yield
-    except BotoCoreError as error:
-        raise StoreAwayError(f"DynamoDB did not answer: {error}") from error
-    except ClientError as error:
-        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-        code = error.response["Error"]["Code"]
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _PASSING:
-            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
-        raise

@@ -8,13 +8,13 @@ import logging
 import random
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tweet_service.snowflake import WORKERS, Reservation
-from tweet_service.store import away
+from tweet_service.tables import away
 from tweet_service.tweets import StoreAwayError
 
 if TYPE_CHECKING:
@@ -28,19 +28,26 @@ _log = logging.getLogger(__name__)
 class WorkerIds:
     """The table worker_ids, for one process."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        dynamodb: "DynamoDBClient",
+        table_prefix: str,
+        now: Callable[[], int],
+        workers: Sequence[int] = range(WORKERS),
+    ) -> None:
         self._dynamodb = dynamodb
         self._table = f"{table_prefix}worker_ids"
         self._now = now
+        self._workers = workers
         self._owner = uuid.uuid4().hex
 
     def claim(self) -> Reservation:
         """Reserve a number that is free or ran out."""
-        for worker in random.sample(range(WORKERS), WORKERS):
+        for worker in random.sample(self._workers, len(self._workers)):
             if reservation := self._reserve(worker, "attribute_not_exists(until_ms) OR until_ms < :now"):
                 _log.info("worker number claimed", extra={"worker": worker, "until_ms": reservation.until_ms})
                 return reservation
-        raise StoreAwayError(f"all {WORKERS} worker numbers are taken")
+        raise StoreAwayError(f"all {len(self._workers)} worker numbers are taken")
 
     def renew(self, held: Reservation) -> Reservation | None:
         """Reserve more time for a number that is held; None if somebody else has it."""

@@ -1,19 +1,12 @@
 """The rules, without any store."""
 
 import itertools
+from contextlib import suppress
 
 import pytest
 
-from tweet_service.tweets import (
-    BadKeyError,
-    BadTextError,
-    ReusedKeyError,
-    StoreAwayError,
-    Tweet,
-    check_text,
-    post,
-    post_once,
-)
+from tweet_service.posting import BadKeyError, BadTextError, ReusedKeyError, check_text, post, post_once
+from tweet_service.tweets import StoreAwayError, Tweet
 
 from .memory import MemoryStore
 
@@ -111,3 +104,58 @@ def test_a_key_that_is_none_is_refused(memory, key):
     with pytest.raises(BadKeyError, match="255"):
         post_once(memory, "alice", "hello", key, ids_from(1))
     assert not memory.claims
+
+
+class Interrupted:
+    """A store before whose nth question, or after it, something happens."""
+
+    def __init__(self, store, at, happens, *, before):
+        self._store, self._left, self._happens, self._before = store, at, happens, before
+
+    def __getattr__(self, name):
+        def ask(*arguments):
+            self._left -= 1
+            if self._left == 0 and self._before:
+                self._happens()
+            answer = getattr(self._store, name)(*arguments)
+            if self._left == 0 and not self._before:
+                self._happens()
+            return answer
+
+        return ask
+
+
+def die():
+    raise StoreAwayError("killed")
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_retry_at_any_moment_is_the_same_tweet(memory, at, before, taken):
+    """Also where the id that the key claimed first turns out to be somebody else's."""
+    if taken:
+        memory.add(Tweet("1", "bob", "mine", 1))
+    ids, retried = ids_from(1), []
+    store = Interrupted(
+        memory, at, lambda: retried.append(post_once(memory, "alice", "hello", "key", ids)), before=before
+    )
+    answered = post_once(store, "alice", "hello", "key", ids)
+    retried.append(post_once(memory, "alice", "hello", "key", ids))
+    assert set(retried) == {answered}
+    assert [kept.tweet for kept in memory.rows.values() if kept.tweet.author_id == "alice"] == [answered]
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_death_at_any_moment_leaves_one_tweet_to_the_retries(memory, at, before, taken):
+    """Whatever was written before it."""
+    if taken:
+        memory.add(Tweet("1", "bob", "mine", 1))
+    ids = ids_from(1)
+    with suppress(StoreAwayError):
+        post_once(Interrupted(memory, at, die, before=before), "alice", "hello", "key", ids)
+    first, second = (post_once(memory, "alice", "hello", "key", ids) for _ in range(2))
+    assert first == second
+    assert [kept.tweet for kept in memory.rows.values() if kept.tweet.author_id == "alice"] == [first]

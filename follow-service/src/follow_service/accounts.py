@@ -1,0 +1,90 @@
+"""Accounts in DynamoDB: this service's part of the table users, one request a call."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from follow_service.follows import Account
+from follow_service.profiles import Profile
+from follow_service.tables import away, patiently
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+class Accounts:
+    """The Profiles on the table users, which count-aggregator's transactions hold for a moment now and then."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+        self._dynamodb = dynamodb
+        self._users = f"{table_prefix}users"
+
+    def profile(self, user_id: str) -> Profile | None:
+        """Return the profile, strongly consistent; None if there is none, or no longer."""
+        with away():
+            answer = self._dynamodb.get_item(
+                TableName=self._users, Key={"user_id": {"S": user_id}}, ConsistentRead=True
+            )
+        item = answer.get("Item", {})
+        return _profile(item) if account(item).exists else None
+
+    def save_profile(
+        self, user_id: str, display_name: str, is_private: bool | None, now: int
+    ) -> tuple[Profile, bool] | None:
+        """Create or change a profile, unless the account is deleted; counts that are already there stay."""
+        private: Any = {"BOOL": bool(is_private)}
+        keep = "if_not_exists(is_private, :private)" if is_private is None else ":private"
+        try:
+            old: Any = patiently(
+                lambda: self._dynamodb.update_item(
+                    TableName=self._users,
+                    Key={"user_id": {"S": user_id}},
+                    UpdateExpression=f"SET display_name = :name, is_private = {keep}, "
+                    "created_at = if_not_exists(created_at, :now)",
+                    ConditionExpression="attribute_not_exists(deleted_at)",
+                    ExpressionAttributeValues={
+                        ":name": {"S": display_name},
+                        ":private": private,
+                        ":now": {"N": str(now)},
+                    },
+                    ReturnValues="ALL_OLD",
+                )
+            ).get("Attributes", {})
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return None
+        born = {"user_id": {"S": user_id}, "is_private": private, "created_at": {"N": str(now)}}
+        changed = {"display_name": {"S": display_name}} | ({} if is_private is None else {"is_private": private})
+        return _profile(born | old | changed), "created_at" not in old
+
+    def delete_account(self, user_id: str, now: int) -> None:
+        """Mark the account as deleted, forget its name, and put it on tweet-service's list of tweets to delete."""
+        with suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+            patiently(
+                lambda: self._dynamodb.update_item(
+                    TableName=self._users,
+                    Key={"user_id": {"S": user_id}},
+                    UpdateExpression="SET deleted_at = :now, erasure = :due REMOVE display_name",
+                    ConditionExpression="attribute_not_exists(deleted_at)",
+                    ExpressionAttributeValues={":now": {"N": str(now)}, ":due": {"S": "due"}},
+                )
+            )
+
+
+def account(item: Any) -> Account:
+    """Read what a follow depends on."""
+    return Account(
+        exists="created_at" in item and "deleted_at" not in item,
+        deleted="deleted_at" in item,
+        is_private=item.get("is_private", {}).get("BOOL", False),
+        following_count=int(item.get("following_count", {"N": "0"})["N"]),
+    )
+
+
+def _profile(item: Any) -> Profile:
+    return Profile(
+        user_id=item["user_id"]["S"],
+        display_name=item["display_name"]["S"],
+        is_private=item["is_private"]["BOOL"],
+        followers_count=int(item.get("followers_count", {"N": "0"})["N"]),
+        following_count=int(item.get("following_count", {"N": "0"})["N"]),
+        created_at=int(item["created_at"]["N"]),
+    )

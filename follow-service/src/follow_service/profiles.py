@@ -1,0 +1,88 @@
+"""Who people are. Pure: rules and errors, no clock, no I/O.
+
+Rule: an account is deleted once and for good. To everybody else it is then nobody, and it adds nothing any more.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+LONGEST_NAME = 50
+_USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
+
+
+class UnknownUserError(Exception):
+    """There is no profile with this id, or no longer."""
+
+
+class DeletedAccountError(Exception):
+    """Whoever asks has deleted their account."""
+
+
+class BadNameError(Exception):
+    """A display name is blank or too long."""
+
+
+class StoreAwayError(Exception):
+    """The store did not answer; the same call may succeed later."""
+
+
+def is_user_id(text: str) -> bool:
+    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
+    return _USER_ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What everyone may know of a person."""
+
+    user_id: str
+    display_name: str
+    is_private: bool
+    followers_count: int
+    following_count: int
+    created_at: int
+
+
+class Profiles(Protocol):
+    """What must be remembered of people."""
+
+    def profile(self, user_id: str) -> Profile | None:
+        """Return the profile, strongly consistent; None if there is none, or no longer."""
+
+    def save_profile(
+        self, user_id: str, display_name: str, is_private: bool | None, now: int
+    ) -> tuple[Profile, bool] | None:
+        """Create or change a profile, None leaving its privacy as it is; the flag tells whether it was created.
+
+        None if the account is deleted.
+        """
+
+    def delete_account(self, user_id: str, now: int) -> None:
+        """Mark the account as deleted, and its tweets as due to be; marks that are there stay."""
+
+
+def save(
+    profiles: Profiles, user_id: str, display_name: str, is_private: bool | None, now: int
+) -> tuple[Profile, bool]:
+    """Create the profile, or change its name and whether it is private."""
+    name = display_name.strip()
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise BadNameError(f"display_name must have 1 to {LONGEST_NAME} characters, it has {len(name)}")
+    saved = profiles.save_profile(user_id, name, is_private, now)
+    if saved is None:
+        raise deleted(user_id)
+    return saved
+
+
+def known(profiles: Profiles, user_id: str) -> Profile:
+    """Return the profile of somebody who must exist."""
+    profile = profiles.profile(user_id) if is_user_id(user_id) else None
+    if profile is None:
+        raise UnknownUserError(f"there is no user {user_id!r}")
+    return profile
+
+
+def deleted(user_id: str) -> DeletedAccountError:
+    """Say what a deleted account is told."""
+    return DeletedAccountError(f"the account {user_id} was deleted, for good; take a new one")

@@ -1,0 +1,57 @@
+"""Accounts in DynamoDB: follow-service's tables users and followers, as tweets need them."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from tweet_service.audience import Author
+from tweet_service.erasure import Due
+from tweet_service.tables import away
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+class DynamoAccounts:
+    """Reads accounts and follows; all it ever writes is that an account's tweets are gone."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+        self._dynamodb = dynamodb
+        self._users = f"{table_prefix}users"
+        self._followers = f"{table_prefix}followers"
+
+    def author(self, user_id: str) -> Author:
+        """Return what holds for this author, strongly consistent; of nobody, the usual."""
+        with away():
+            item: Any = self._dynamodb.get_item(
+                TableName=self._users, Key={"user_id": {"S": user_id}}, ConsistentRead=True
+            ).get("Item", {})
+        return Author(is_private=item.get("is_private", {}).get("BOOL", False), deleted="deleted_at" in item)
+
+    def follows(self, follower_id: str, followee_id: str) -> bool:
+        """Tell whether the first follows the second, strongly consistent."""
+        key: Any = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}}
+        with away():
+            return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
+
+    def due(self) -> list[Due]:
+        """List the deleted accounts whose tweets may not all be deleted yet."""
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._users,
+            IndexName="by_erasure",
+            KeyConditionExpression="erasure = :due",
+            ExpressionAttributeValues={":due": {"S": "due"}},
+        )
+        with away():
+            return [Due(item["user_id"]["S"], int(item["deleted_at"]["N"])) for page in pages for item in page["Items"]]
+
+    def erased(self, due: Due) -> None:
+        """Take the account off the list. If a transaction holds its item, it stays on, and is looked at again."""
+        refusals = self._dynamodb.exceptions
+        with away(), suppress(refusals.ConditionalCheckFailedException, refusals.TransactionConflictException):
+            self._dynamodb.update_item(
+                TableName=self._users,
+                Key={"user_id": {"S": due.author_id}},
+                UpdateExpression="REMOVE erasure",
+                ConditionExpression="deleted_at = :at",
+                ExpressionAttributeValues={":at": {"N": str(due.deleted_at)}},
+            )

@@ -1,0 +1,85 @@
+"""What is known of accounts: the same tests on what is in memory and on DynamoDB."""
+
+import os
+
+import pytest
+
+from tweet_service.accounts import DynamoAccounts
+from tweet_service.audience import Author
+from tweet_service.erasure import Due
+from tweet_service.tables import client
+
+from .memory import MemoryAccounts
+
+TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
+
+
+class AccountsPromises:
+    """Subclassed by one class for each."""
+
+    def test_an_author_is_what_their_account_is(self, accounts, somebody):
+        """Nobody's account is an open one, since nobody needs a profile to tweet."""
+        open_one, private, gone = somebody(), somebody(), somebody()
+        accounts.set_private(private)
+        accounts.delete(gone, 1)
+        assert [accounts.author(each) for each in (open_one, private, gone)] == [
+            Author(),
+            Author(is_private=True),
+            Author(deleted=True),
+        ]
+
+    def test_a_follow_has_a_direction(self, accounts, somebody):
+        """Whoever is followed does not follow."""
+        alice, bob = somebody(), somebody()
+        accounts.add_follow(alice, bob)
+        assert accounts.follows(alice, bob)
+        assert not accounts.follows(bob, alice)
+
+    def test_a_deleted_account_is_due_until_it_is_erased(self, accounts, somebody):
+        """Which may be told twice; an account with another date of deletion stays as it is."""
+        alice = Due(somebody(), 5)
+        accounts.delete(alice.author_id, alice.deleted_at)
+        assert alice in accounts.due()
+        for _ in range(2):
+            accounts.erased(alice)
+        assert alice not in accounts.due()
+        assert accounts.author(alice.author_id).deleted
+
+
+class TestMemoryAccounts(AccountsPromises):
+    """In memory."""
+
+    @pytest.fixture
+    def accounts(self):
+        return MemoryAccounts()
+
+
+@pytest.mark.stack
+class TestDynamoAccounts(AccountsPromises):
+    """On the real tables, written as follow-service writes them."""
+
+    @pytest.fixture
+    def accounts(self):
+        return Written(client(), TABLE_PREFIX)
+
+
+class Written(DynamoAccounts):
+    """The accounts, and what others write to them."""
+
+    def set_private(self, user_id):
+        self._set(user_id, "is_private = :value", {"BOOL": True})
+
+    def delete(self, user_id, now):
+        self._set(user_id, "erasure = :due, deleted_at = :value", {"N": str(now)}, {":due": {"S": "due"}})
+
+    def add_follow(self, follower_id, followee_id):
+        edge = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}, "followed_at": {"N": "1"}}
+        self._dynamodb.put_item(TableName=self._followers, Item=edge)
+
+    def _set(self, user_id, assignment, value, more=None):
+        self._dynamodb.update_item(
+            TableName=self._users,
+            Key={"user_id": {"S": user_id}},
+            UpdateExpression=f"SET {assignment}",
+            ExpressionAttributeValues={":value": value} | (more or {}),
+        )

@@ -1,0 +1,69 @@
+"""python -m tweet_service erase, as it is run."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tweet_service.accounts import DynamoAccounts
+from tweet_service.store import DynamoStore
+from tweet_service.tables import client
+from tweet_service.tweets import Tweet
+
+from .test_accounts import Written
+
+TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
+
+
+def start(*more, **environment):
+    return subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "tweet_service", "erase", *more],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.stack
+def test_two_at_once_and_once_more_and_the_account_is_erased(somebody):
+    """Each row is marked once; who finds nothing, long enough after the deletion, takes the account off the list."""
+    author, store = somebody(), DynamoStore(client(), TABLE_PREFIX)
+    first = random.randrange(10**18, 8 * 10**18)
+    ids = [str(first + n) for n in range(120)]
+    for tweet_id in ids:
+        store.add(Tweet(tweet_id, author, "hello", 1))
+    Written(client(), TABLE_PREFIX).delete(author, time.time_ns() // 1_000_000 - 5_000)
+    settings = {"ERASURE_RATE": "1000", "ERASURE_SETTLED_SECONDS": "1"}
+    for run in [start("--once", **settings) for _ in range(2)]:
+        _, said = run.communicate(timeout=60)
+        assert run.returncode == 0, said
+    assert all(store.find(tweet_id).deleted for tweet_id in ids)
+    run = start("--once", **settings)
+    _, said = run.communicate(timeout=60)
+    told = [json.loads(line) for line in said.splitlines()]
+    assert author not in [due.author_id for due in DynamoAccounts(client(), TABLE_PREFIX).due()]
+    assert [line["author_id"] for line in told if line["message"] == "account erased"].count(author) <= 1
+
+
+def test_a_store_that_is_away_is_named_and_nothing_is_lost():
+    """Exit 1, and what to do."""
+    aws = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+    run = start("--once", AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9", **aws)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert "127.0.0.1:9" in said
+    assert "run it again" in said
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "fast"])
+def test_an_odd_rate_stops_the_start(rate):
+    """And is named."""
+    run = start("--once", ERASURE_RATE=rate)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert f"ERASURE_RATE must be a whole number above 0, not '{rate}'" in said
