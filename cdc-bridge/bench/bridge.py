@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "drills"))
 
 from rig import Bridge, DynamoDb, Tap, bridges, dynamodb, until
 
-from processes import pause, resume
+from processes import pause, quiet, resume
 
 RECORDS = int(os.environ.get("RECORDS", "100000"))
 ROUNDS = 10  # of which the first three are timed
@@ -30,7 +30,7 @@ PUBLISHED = "cdc_bridge_events_published_total"
 
 def one_bridge() -> list[dict[str, Any]]:
     """Fill a stream once, and let one process read it again and again."""
-    with dynamodb(in_memory=True) as store:
+    with quiet(), dynamodb(in_memory=True) as store:
         fill(store)
         arn, shard_id = place(store)
         bare(store, arn, shard_id)  # both sides of the comparison have run before they are timed

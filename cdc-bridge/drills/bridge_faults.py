@@ -44,6 +44,9 @@ def _expire_iterators(here: World) -> None:
 
 
 def _kill_one(here: World) -> None:
+    """Half the time in the middle of a page, on its way to a Kafka that was killed a moment before."""
+    if random.random() < 0.5 and kill("kafka"):
+        time.sleep(random.uniform(0.3, 1))
     bridge = random.choice([bridge for bridge in here.bridges if _held(bridge)] or here.bridges)
     bridge.kill()
     time.sleep(random.uniform(0, 1))
@@ -70,7 +73,7 @@ def _kill_kafka(_: World) -> None:
 
 
 def _kill_registry(here: World) -> None:
-    """With a bridge that has to start without it, every other time."""
+    """Half the time with a bridge that has to start without it."""
     kill("registry")
     if random.random() < 0.5:
         _kill_one(here)
@@ -85,9 +88,9 @@ def _kill_dynamodb(here: World) -> None:
 DRILLS = [
     _under_load("forced shard rollover", _roll_over, (0.5, 2.5)),
     _under_load("iterators expired", _expire_iterators, (0.5, 2.5)),
-    _under_load("kill -9 of one of two bridges", _kill_one, (0.5, 3)),
+    _under_load("kill -9 of one of two bridges", _kill_one, (0.5, 3), ", half of them with a page on its way"),
     _under_load("SIGSTOP of one bridge until its leases are taken, then SIGCONT", _freeze_one, (0.2, 1.5)),
     _under_load("Kafka killed", _kill_kafka, (3, 7)),
-    _under_load("registry killed", _kill_registry, (1, 5), ", every other time with a bridge"),
+    _under_load("registry killed", _kill_registry, (1, 5), ", half the time with a bridge"),
     _under_load("DynamoDB killed", _kill_dynamodb, (0.5, 3)),
 ]

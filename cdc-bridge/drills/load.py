@@ -8,7 +8,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -102,6 +102,11 @@ class World:
     load: Load
     tap: Tap
     codec: Codec
+    collected: list[Message] = field(default_factory=list)
+
+    def collect(self) -> None:
+        """Take from Kafka what was written until now; the load must be resting."""
+        self.collected += self._published(self.load.written)
 
     def outcome(self, name: str, faults: str, lost: Collection[tuple[str, int]] = ()) -> dict[str, Any]:
         """End the load, wait until Kafka is quiet, and compare; these of the keys' changes must not be there."""
@@ -112,8 +117,8 @@ class World:
             for key, changes in self.load.written.items()
         }
         total = sum(map(len, self.load.written.values()))
-        messages = list(self._published(wanted))
-        found, counts = differences(wanted, messages)
+        self.collected += self._published(wanted)
+        found, counts = differences(wanted, self.collected)
         missing = total - sum(map(len, wanted.values()))
         return {
             "name": f"cdc-bridge: {name}",
@@ -127,7 +132,7 @@ class World:
     def _published(self, wanted: Mapping[str, Sequence[Change]]) -> Iterator[Message]:
         """Give our messages until every change wanted is there and nothing more comes, or time is up."""
         missing = sum(map(len, wanted.values()))
-        seen: set[str] = set()
+        seen = {message.event_id for message in self.collected}
         deadline = time.monotonic() + SETTLED
         while (raw := self.tap.read(QUIET)) or (len(seen) < missing and time.monotonic() < deadline):
             for message in raw:

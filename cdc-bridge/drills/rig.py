@@ -14,14 +14,13 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
 import boto3
 from botocore.config import Config
 from confluent_kafka import Consumer, KafkaException, TopicPartition
-
-from contracts import TOPICS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -46,12 +45,16 @@ def _free_port() -> int:
         return port
 
 
-def _get(url: str) -> str | None:
-    """Ask; None while nobody answers, or not with 200."""
-    with suppress(OSError), urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own
-        text: str = answer.read().decode()
-        return text
-    return None
+def _get(url: str) -> tuple[int, str]:
+    """Return status and body; status 0 while nobody answers."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+    except OSError:
+        return 0, ""
 
 
 class DynamoDb:
@@ -135,12 +138,22 @@ class Bridge:
 
     def ready(self) -> bool:
         """Tell whether it says so."""
-        return bool(self.pid) and _get(f"http://127.0.0.1:{self.port}/readyz") is not None
+        return bool(self.pid) and _get(f"http://127.0.0.1:{self.port}/readyz")[0] == HTTPStatus.OK
+
+    def readiness(self) -> str:
+        """Return what it says of itself."""
+        return _get(f"http://127.0.0.1:{self.port}/readyz")[1]
 
     def metric(self, name: str) -> float:
         """Add up a metric over its labels; 0 while it does not answer."""
-        text = _get(f"http://127.0.0.1:{self.port}/metrics") or ""
+        _, text = _get(f"http://127.0.0.1:{self.port}/metrics")
         return sum(float(value) for value in re.findall(rf"^{name}(?:\{{.*\}})? (\S+)$", text, re.MULTILINE))
+
+    def command(self, *words: str) -> None:
+        """Order something, as an operator does."""
+        command = [sys.executable, "-m", "cdc_bridge", *words]
+        environment = self._environment | {"PORT": str(self.port)}
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal."""
@@ -165,7 +178,8 @@ class Tap:
                 "log_level": 2,  # a broker that is away is what we wanted
             }
         )
-        places = [TopicPartition(topic, number) for topic in topics for number in range(TOPICS[topic].partitions)]
+        known = {topic: self._consumer.list_topics(topic, 10).topics[topic].partitions for topic in topics}
+        places = [TopicPartition(topic, number) for topic, numbers in known.items() for number in numbers]
         for place in places:
             place.offset = self._consumer.get_watermark_offsets(place, 10)[1]
         self._consumer.assign(places)

@@ -10,9 +10,10 @@ import pytest
 from cdc_bridge.bridge import SILENT_MS, Bridge
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
+from cdc_bridge.shipping import SETTLED_MS
 from cdc_bridge.stream import GapError, StreamAwayError
 from cdc_bridge.survey import Survey
-from cdc_bridge.tail import SETTLED_MS, Tail
+from cdc_bridge.tail import Tail
 from contracts import TOPICS
 from contracts.examples import codec
 

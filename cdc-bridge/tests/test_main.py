@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import contextmanager
 
 import pytest
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from cdc_bridge.leases import LeaseTable
 from cdc_bridge.stream import Streams
@@ -47,6 +49,22 @@ def table(dynamodb, table_prefix):
             dynamodb.delete_item(TableName=self._prefix + name, Key={k: {"S": value} for k, value in key.items()})
 
     return Table(table_prefix)
+
+
+@contextmanager
+def largest_batch(topic, size):
+    """Let Kafka take no larger batches for a topic."""
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+
+    def alter(operation):
+        entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=operation)
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+        for future in admin.incremental_alter_configs([resource]).values():
+            future.result(10)
+
+    alter(AlterConfigOpType.SET)
+    yield
+    alter(AlterConfigOpType.DELETE)
 
 
 def naming(*ids):
@@ -153,6 +171,22 @@ class TestBridge:
         assert (headers["follower_id"], headers["reason"]) == (b"poison", b"followed_at is missing in NewImage")
         [line] = eventually(lambda: [line for line in bridge.log() if line["message"] == "dead letter"])
         assert line["event_id"].encode() == headers["event_id"]
+
+    def test_what_kafka_refuses_goes_to_the_dead_letters_and_the_rest_passes(
+        self, start, tap, table, table_prefix, somebody
+    ):
+        """Refused with its page, and alone; then it is a letter, in its place, and nothing behind it was lost."""
+        ann = somebody()
+        ids = [str(uuid.uuid4().int % 10**19) for _ in range(3)]
+        pipe = tap("TweetCreated", "TweetCreated.dlq")
+        start(TABLE_PREFIX=table_prefix).until_ready()
+        with largest_batch("TweetCreated", 100_000):
+            for number, text in zip(ids, ["before", "x" * 120_000, "after"], strict=True):
+                table.put("tweets", tweet(number, ann, text))
+            messages = pipe.until(lambda found: len({m.headers()[0] for m in found}) >= 3, naming(*ids))
+        by_id = {dict(m.headers())["tweet_id"].decode(): m for m in messages}
+        assert [by_id[number].topic() for number in ids] == ["TweetCreated", "TweetCreated.dlq", "TweetCreated"]
+        assert b"too large" in dict(by_id[ids[1]].headers())["reason"].lower()
 
     def test_when_one_of_two_is_killed_the_other_takes_over_within_the_lease_time(
         self, start, tap, table, new_tables, somebody

@@ -281,13 +281,19 @@ class Model(RuleBasedStateMachine):
             assert event_id in arrived or self.is_told(shard_id), (shard_id, event_id)
 
     def is_told(self, shard_id):
-        """Say whether a gap of the shard or of one before it covers a loss, or it was lost before anybody came."""
+        """Say whether a gap covers a loss: of the shard, of one before it, or of the first after it that is known.
+
+        Of shards that came and went while nobody looked, only the last can be named: its child is still there.
+        """
+        rows = self.leases.rows(ARN)
+        after = {shard_id}
+        for shard in self.stream.shards.values():  # children come after their parents
+            if shard.parent_id in after and shard.parent_id not in rows:
+                after.add(shard.shard_id)
         while shard_id is not None:
-            row = self.leases.rows(ARN).get(shard_id)
-            if row is not None and row.gap:
-                return True
+            after.add(shard_id)
             shard_id = self.stream.shards[shard_id].parent_id
-        return False
+        return any(row.gap for name, row in rows.items() if name in after)
 
 
 TestModel = Model.TestCase

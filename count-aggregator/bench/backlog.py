@@ -4,17 +4,13 @@ import os
 import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
 
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka import Producer
 
 from contracts import TOPICS, FollowChanged, Source
 from contracts.registry import codec_for
-from eventually import eventually
-from processes import control
 
 TOPIC = TOPICS["FollowChanged"]
 Pair = Callable[[int], tuple[str, str]]  # follower and followee of the nth event
@@ -33,36 +29,6 @@ def viral(mark: str) -> Pair:
 def togglers(mark: str) -> Pair:
     """Have a few hundred people do all of it."""
     return lambda n: (f"{mark}-a{n % 300}", f"{mark}-b{n % 200}")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Have nobody else read the topic or write to it; and nobody find the benchmark's events there afterwards."""
-    control("stop", "count-aggregator", "fanout-worker", "cdc-bridge")
-    try:
-        yield
-    finally:
-        control("stop", "count-aggregator")
-        for group in ("count-aggregator", "fanout-worker"):
-            skip(group)
-        control("start", "count-aggregator", "fanout-worker", "cdc-bridge")
-
-
-def skip(group: str) -> None:
-    """Move a group without members to the topic's end."""
-    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
-    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
-    ends = {
-        place: future.result().offset for place, future in admin.list_offsets(dict.fromkeys(places, latest)).items()
-    }
-
-    def moved() -> bool:
-        wanted = [TopicPartition(place.topic, place.partition, offset) for place, offset in ends.items()]
-        (future,) = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)]).values()
-        return future.exception() is None
-
-    eventually(moved, True, within=40, every=0.5)
 
 
 def fill(pair: Pair, count: int) -> None:

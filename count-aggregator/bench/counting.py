@@ -13,7 +13,7 @@ from typing import Any
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "drills")]
 
-from backlog import Pair, drained, fill, metric, ordinary, quiet, skip, togglers, viral
+from backlog import Pair, drained, fill, metric, ordinary, togglers, viral
 from crowd import client
 from workers import Second
 
@@ -21,7 +21,7 @@ from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
 from count_aggregator.tally import Arrival
-from processes import control
+from processes import control, quiet, skip
 
 EVENTS = int(os.environ.get("EVENTS", "12000"))
 MANY = int(os.environ.get("MANY_EVENTS", "1000000"))

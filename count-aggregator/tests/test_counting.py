@@ -1,9 +1,14 @@
 """Deciding and recording until it is done, on a ledger in memory and on DynamoDB."""
 
+import itertools
+import json
 import logging
 import os
 
 import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ReadTimeoutError
+from botocore.httpsession import URLLib3Session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +23,15 @@ from .test_tally import truth
 PARTITION = "FollowChanged/0"
 TOPIC_ID = "topic-1"
 KEPT_S = 9 * 24 * 3600
+
+
+REFUSALS = {
+    "conflict": (400, "TransactionCanceledException", ["None", "TransactionConflict"]),
+    "in progress": (400, "TransactionInProgressException", []),
+    "throttled": (400, "ThrottlingException", []),
+    "throughput": (400, "ProvisionedThroughputExceededException", []),
+    "internal": (500, "InternalServerError", []),
+}
 
 
 @settings(deadline=None)
@@ -221,6 +235,16 @@ class TestOnDynamoDB:
         assert ledger.close_gaps(partition, ledger.open_gaps([partition])[partition])
         assert ledger.open_gaps([partition]) == {}
 
+    @pytest.mark.parametrize("trouble", [*REFUSALS, "an answer that is lost"])
+    def test_whatever_aws_answers_the_sum_is_right(self, dynamodb, ledger, partition, counts, somebody, trouble):
+        """Conflicts, throttling and errors that Local never has; and a write that happened and nobody heard of it."""
+        alice, bob = somebody(), somebody()
+        asked = spoil(dynamodb, trouble, times=2)
+        counting = Counting(ledger, TOPIC_ID, sleep=lambda _: None)
+        counting.count(partition, arrivals([event(1, alice, bob), event(2, somebody(), bob)]))
+        assert next(asked) == (3 if trouble in REFUSALS else 1)  # what was written is found in the ledger
+        assert (counts(alice), counts(bob)) == ((0, 1), (2, 0))
+
     def test_a_store_that_is_away_invites_another_try(self, monkeypatch):
         """No answer is no error of ours."""
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
@@ -228,3 +252,26 @@ class TestOnDynamoDB:
         for attempt in (lambda: away.load(PARTITION), lambda: away.watermarks(PARTITION, ["s"])):
             with pytest.raises(TryAgainError, match=r"127\.0\.0\.1:9"):
                 attempt()
+
+
+def spoil(dynamodb, trouble, times):
+    """Answer the first transactions as AWS does when there is trouble; return the number of transactions asked for."""
+    asked, wire = itertools.count(), URLLib3Session()
+
+    def answer(request, **_):
+        if next(asked) >= times:
+            return None
+        if trouble not in REFUSALS:
+            wire.send(request)
+            raise ReadTimeoutError(endpoint_url=request.url)
+        status, code, reasons = REFUSALS[trouble]
+        response = AWSResponse(request.url, status, {}, None)
+        body = {
+            "__type": f"com.amazonaws.dynamodb.v20120810#{code}",
+            "CancellationReasons": [{"Code": r} for r in reasons],
+        }
+        response._content = json.dumps(body).encode()  # noqa: SLF001
+        return response
+
+    dynamodb.meta.events.register("before-send.dynamodb.TransactWriteItems", answer)
+    return asked

@@ -108,6 +108,12 @@ class TestAccounts:
             put("users", user_id=f"u-{number}", followers_count=number)
         assert accounts.most_followed(3) == ["u-19", "u-18", "u-17"]
 
+    def test_a_count_below_zero_is_looked_at_however_small_the_account(self, accounts, put):
+        """It is always a bug, and the hourly look is where it shows."""
+        put("users", user_id="star", followers_count=9)
+        put("users", user_id="odd", followers_count=0, following_count=-1)
+        assert accounts.most_followed(1) == ["star", "odd"]
+
     def test_every_page_is_asked_for(self, accounts, put, pages):
         """The rate limit counts what DynamoDB answers: a table of more than a megabyte is more than one page."""
         for number in range(5):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from cdc_bridge import items
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class LeaseTable:
             ExpressionAttributeValues={":stream_arn": {"S": stream_arn}},
         )
         with _errors(self._table):
-            return {item["shard_id"]["S"]: _row(item) for page in pages for item in page["Items"]}
+            return {item["shard_id"]["S"]: items.read(item) for page in pages for item in page["Items"]}
 
     def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
         """Take a shard that is free or whose lease expired; None if it is another's, finished, or has a gap.
@@ -118,7 +119,7 @@ class LeaseTable:
             )
         except LeaseLostError:
             return None
-        row = _row(item)
+        row = items.read(item)
         return Lease(
             stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
         )
@@ -204,7 +205,7 @@ class LeaseTable:
         """Say that a bridge is alive; return all that are, with until when they are believed to be."""
         here = Row(owner, State.READING, epoch=1, expires_at=now + self._lease_ms)
         with _errors(self._table):
-            self._dynamodb.put_item(TableName=self._table, Item=_item(_BRIDGES, here))
+            self._dynamodb.put_item(TableName=self._table, Item=items.write(_BRIDGES, here))
         rows = self.rows(_BRIDGES)
         for row in rows.values():
             if row.expires_at < now - RETENTION_MS:
@@ -220,7 +221,7 @@ class LeaseTable:
             with _errors(self._table):
                 self._dynamodb.put_item(
                     TableName=self._table,
-                    Item=_item(stream_arn, row),
+                    Item=items.write(stream_arn, row),
                     ConditionExpression=condition,
                     ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in condition},
                     ExpressionAttributeValues=values,
@@ -246,34 +247,6 @@ class LeaseTable:
                 ExpressionAttributeValues=values,
                 ReturnValues="ALL_NEW",
             )["Attributes"]
-
-
-def _row(item: dict[str, Any]) -> Row:
-    return Row(
-        shard_id=item["shard_id"]["S"],
-        state=State(item["state"]["S"]),
-        position=item["position"]["S"] if "position" in item else None,
-        owner=item["owner"]["S"] if "owner" in item else None,
-        epoch=int(item["epoch"]["N"]) if "epoch" in item else 0,
-        expires_at=int(item["expires_at"]["N"]) if "expires_at" in item else 0,
-        since=int(item["since"]["N"]) if "since" in item else 0,
-        tip_at=int(item["tip_at"]["N"]) if "tip_at" in item else 0,
-        gap=item["gap"]["S"] if "gap" in item else None,
-    )
-
-
-def _item(stream_arn: str, row: Row) -> dict[str, Any]:
-    texts = {
-        "stream_arn": stream_arn,
-        "shard_id": row.shard_id,
-        "state": row.state,
-        "position": row.position,
-        "owner": row.owner,
-        "gap": row.gap,
-    }
-    numbers = {"epoch": row.epoch, "expires_at": row.expires_at, "since": row.since, "tip_at": row.tip_at}
-    written = {name: {"S": str(text)} for name, text in texts.items() if text is not None}
-    return written | {name: {"N": str(number)} for name, number in numbers.items()}
 
 
 @contextmanager

@@ -19,6 +19,8 @@ from cdc_bridge.leases import TOPICS, table_key
 from cdc_bridge.lineage import Row, Shard, State, drained, exhausted, lost, prunable, readable, tip
 from cdc_bridge.stream import GapError, StreamAwayError
 
+LEFT = "it left the stream before its end was read"
+CAME_AND_WENT = "it came and went while nobody looked, and so may have some before it"
 _log = logging.getLogger(__name__)
 
 
@@ -168,7 +170,7 @@ class Survey:
             if name not in rows:
                 self._leases.note(stream_arn, Row(name, State.OPENED))
             row = rows.get(name, Row(name, State.OPENED))
-            detail = "it left the stream before its end was read"
+            detail = LEFT if name in rows else CAME_AND_WENT
             ended = replace(row, state=State.ENDED, since=listed_at)
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
         for name in exhausted(listing, rows, listed_at):

@@ -1,6 +1,6 @@
 """One shard, from its checkpoint to its end.
 
-Rule: a checkpoint covers only what Kafka acknowledged, and only the lease's owner moves it. Per page:
+Rule, for each page:
 1. read   2. translate   3. publish, and wait for every delivery report   4. checkpoint, conditional on the lease
 5. only now ask whether the shard has ended.
 Whatever fails in between, the tail begins again at the checkpoint; a page may be repeated, none is skipped.
@@ -8,24 +8,21 @@ Whatever fails in between, the tail begins again at the checkpoint; a page may b
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.envelope import Message, Place, enclose, refuse
+from cdc_bridge.envelope import Message, Place
 from cdc_bridge.leases import Lease, LeaseLostError, LeasesAwayError
-from cdc_bridge.lineage import State, is_overdue
 from cdc_bridge.publisher import PublishError, RefusedError
+from cdc_bridge.shipping import Leases as ShippingLeases
+from cdc_bridge.shipping import Publish, Shipping, TooLateError
 from cdc_bridge.stream import FULL_PAGE, GapError, Page, StreamAwayError
-from cdc_bridge.translate import Record
 from contracts import Codec
 
 IDLE_SECONDS = (0.2, 0.5)  # AWS allows five calls a second on a shard
 RETRY_SECONDS = (0.2, 5.0)
-COARSE_MS = 60_000  # a record's own time may be that much too early
-SETTLED_MS = 1000  # a committed row is in its stream by then
 _log = logging.getLogger(__name__)
 
 
@@ -36,23 +33,14 @@ class Reader(Protocol):
         """Read on, or after the published sequence number when the place was lost."""
 
 
-class Leases(Protocol):
+class Leases(ShippingLeases, Protocol):
     """What a tail needs of the leases; leases.LeaseTable."""
-
-    def checkpoint(self, lease: Lease, position: str) -> None:
-        """Remember what is published."""
-
-    def opened(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard had nothing up to its tip."""
 
     def finish(self, lease: Lease, tip_at: int) -> None:
         """Remember that the shard has ended."""
 
     def fail(self, lease: Lease, gap: str) -> None:
         """Remember a gap that nobody passes."""
-
-    def go_on(self, lease: Lease, gap: str, now: int) -> None:
-        """Remember a gap, and go on at whatever is left."""
 
     def release(self, lease: Lease) -> None:
         """Let somebody else go on."""
@@ -71,20 +59,6 @@ def pause_after(records: int, pause: float) -> float:
     if records >= FULL_PAGE:
         return 0
     return shortest if records else min(max(pause * 1.5, shortest), longest)
-
-
-def is_tip(page: Page) -> bool:
-    """Say whether a page reached the shard's tip: it is far from full, and the 1 MB cap cuts no page of small rows."""
-    return len(page.records) < FULL_PAGE // 2
-
-
-def created_ms(record: Record) -> int:
-    """Return the stream's own time of a record: coarse, and rounded down."""
-    return int(record["dynamodb"].get("ApproximateCreationDateTime", 0) * 1000)
-
-
-class _TooLateError(GapError):
-    """Nobody can know what a shard's beginning held."""
 
 
 class Tail:
@@ -106,20 +80,19 @@ class Tail:
         self.expires_at = lease.expires_at
         self.progressed_at = clock()
         self.trouble: str | None = None
-        self.position = lease.position
-        self.tip_at = lease.tip_at
-        self._state = lease.state
-        self._since = lease.since
-        self._codecs = codecs
+        self._shipping = Shipping(place, lease, codecs, leases, clock)
         self._leases = leases
         self._reader = reader
         self._publisher = publisher
         self._policy = policy
         self._clock = clock
-        self._one_by_one = False  # Kafka refused something of this page: find out what
-        self._refused: dict[str, list[str]] = {}  # by event id: why Kafka refused the message when it was alone
         self._stopping = threading.Event()
         self._given_up = threading.Event()
+
+    @property
+    def tip_at(self) -> int:
+        """Until when the shard is published."""
+        return self._shipping.tip_at
 
     def stop(self) -> None:
         """Ask it to finish its page and give the lease back."""
@@ -142,7 +115,7 @@ class Tail:
             self._leave("failed", lambda lease: self._leases.fail(lease, gap))
         except LeaseLostError as error:
             metrics.LEASE_CHANGES.labels("lost").inc()
-            _log.warning("lease lost", extra=self._about(error=str(error)))
+            _log.warning("lease lost", extra=self._shipping.about(error=str(error)))
         finally:
             with suppress(KeyError):
                 metrics.TIP_AT.remove(self.place.table, self.place.shard_id)
@@ -152,7 +125,7 @@ class Tail:
         shortest, longest = RETRY_SECONDS
         pause = shortest
         while not self._stopping.is_set():
-            before = self.position
+            before = self._shipping.position
             try:
                 return self._pages()
             except LeaseLostError:
@@ -161,41 +134,39 @@ class Tail:
                 if self._is_exhausted(error):
                     return True
             except RefusedError as error:
-                self._one_by_one = True
+                self._shipping.doubt()
                 self._complain(error)
             except Exception as error:  # noqa: BLE001 - whatever it was, the checkpoint is where to go on
                 self._complain(error)
             self._check_lease()
-            pause = shortest if self.position != before else pause
+            pause = shortest if self._shipping.position != before else pause
             self._stopping.wait(pause)
             pause = min(pause * 2, longest)
         return False
 
     def _is_exhausted(self, error: GapError) -> bool:
         """Say whether nothing is left where only that was asked for; otherwise it is a gap, and the policy decides."""
-        if self._state in (State.LEFT, State.SKIPPING) and not isinstance(error, _TooLateError):
-            _log.warning("nothing is left of the shard", extra=self._about(error=str(error)))
+        if self._shipping.wants_only_what_is_left and not isinstance(error, TooLateError):
+            _log.warning("nothing is left of the shard", extra=self._shipping.about(error=str(error)))
             return True
         if self._policy is gaps.Policy.FAIL:
             raise error
-        now = self._clock()
-        self._leases.go_on(self.lease, self._tell(error), now)
-        self._state, self.position, self._since = State.LEFT, None, now
+        self._shipping.pass_gap(self._tell(error))
         return False
 
     def _pages(self) -> bool:
-        self._check_beginning()
+        self._shipping.check_beginning()
         reader, pause, asked_at = self._reader(), 0.0, self._clock()
         with self._publisher() as publisher:
             while not self._stopping.is_set():
                 self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._clock()
-                page = reader.page(self.position)
+                page = reader.page(self._shipping.position)
                 received_at = self._clock()
                 metrics.RECORDS_READ.labels(self.place.table).inc(len(page.records))
                 if page.records:
-                    self._pass_on(publisher, page.records)
-                self._note_tip(page, asked_at)
+                    self._shipping.ship(self._guarded(publisher), page.records)
+                self._shipping.note_tip(page, asked_at)
                 asked_at = received_at  # a reader may ask for the next page as soon as it has given one
                 self.progressed_at = self._clock()
                 self.trouble = None
@@ -205,122 +176,41 @@ class Tail:
                 self._stopping.wait(max(0, pause - (self._clock() - began) / 1000))
         return False
 
-    def _check_beginning(self) -> None:
-        """Refuse to begin a shard whose first records may be older than the stream keeps them."""
-        if self.position is None and is_overdue(self._since, self.tip_at, self._clock()):
-            since = max(self._since, self.tip_at)
-            raise _TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
+    def _guarded(self, publisher: Publisher) -> Publish:
+        """Produce nothing once others may have taken the shard, and leave when there is no more time."""
 
-    def _note_tip(self, page: Page, asked_at: int) -> None:
-        """Remember until when the shard is published: to the tip, or as far as its last record's own time.
+        def publish(messages: Sequence[Message]) -> None:
+            self._check_lease()
+            publisher.publish(messages, lambda: self._given_up.is_set() or self._expired())
 
-        The last page of a closed shard is no tip: its child may have been written to for long.
-        """
-        at_tip = is_tip(page) and not page.last
-        if at_tip:
-            self.tip_at = max(self.tip_at, asked_at - SETTLED_MS)
-        elif page.records:
-            self.tip_at = max(self.tip_at, created_ms(page.records[-1]))
-        metrics.TIP_AT.labels(self.place.table, self.place.shard_id).set(self.tip_at)
-        if at_tip and self._state in (State.LEFT, State.SKIPPING):
-            self._begin_at_the_tip()
-
-    def _pass_on(self, publisher: Publisher, records: Sequence[Record]) -> None:
-        if self._state is State.SKIPPING:
-            skipped = [record for record in records if created_ms(record) + COARSE_MS < self._since]
-            self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
-            records = records[len(skipped) :]
-        if self._one_by_one:
-            for record in records:
-                self._publish_alone(publisher, record)
-            self._one_by_one = False
-            self._refused.clear()
-        elif records:
-            self._publish(publisher, records)
-
-    def _begin_at_the_tip(self) -> None:
-        """Remember that whatever was left or to be skipped is behind us: from here on nothing may be missing."""
-        if self.position is None:
-            self._leases.opened(self.lease, self.tip_at)
-            self._state = State.OPENED
-        else:
-            self._leases.checkpoint(self.lease, self.position)
-            self._state = State.READING
-
-    def _publish_alone(self, publisher: Publisher, record: Record) -> None:
-        """Publish one record; if Kafka refuses it again, its next attempt is a dead letter."""
-        try:
-            self._publish(publisher, [record])
-        except RefusedError as error:
-            self._refused.setdefault(record["eventID"], []).append(str(error))
-            raise RefusedError(f"event {record['eventID']}: {error}") from error
-
-    def _publish(self, publisher: Publisher, records: Sequence[Record]) -> None:
-        messages = [message for record in records if (message := self._message(record)) is not None]
-        self._check_lease()
-        publisher.publish(messages, lambda: self._given_up.is_set() or self._expired())
-        position = records[-1]["dynamodb"]["SequenceNumber"]
-        self._leases.checkpoint(self.lease, position)
-        self._state, self.position = State.READING, position
-        self._count(messages)
-
-    def _message(self, record: Record) -> Message | None:
-        message = enclose(self.place, record, self._codecs)
-        for reason in self._refused.get(record["eventID"], []):
-            if message is not None:
-                message = refuse(self.place, record, message, reason)
-        return message
+        return publish
 
     def _expired(self) -> bool:
         return self._clock() >= self.expires_at
 
     def _check_lease(self) -> None:
-        """Produce nothing once others may have taken the shard."""
         if self._expired():
             raise LeaseLostError("taken by another, or not renewed in time")
 
-    def _count(self, messages: Iterable[Message]) -> None:
-        now, lag, published = self._clock(), metrics.LAG.labels(self.place.table), Counter[str]()
-        metrics.CHECKPOINT_AT.labels(self.place.table).set(now)
-        for message in messages:
-            if message.refusal is None:
-                published[message.topic] += 1
-            else:
-                metrics.DEAD_LETTERS.labels(message.topic).inc()
-                event_id = dict(message.headers)["event_id"].decode()
-                _log.error("dead letter", extra=self._about(event_id=event_id, error=message.refusal))
-            if message.occurred_at is not None:
-                lag.observe(now - message.occurred_at)
-        for topic, count in published.items():
-            metrics.PUBLISHED.labels(topic).inc(count)
-
     def _tell(self, gap: GapError) -> str:
-        place, kind, detail = self.place, gaps.Kind.UNREADABLE, str(gap)
-        gaps.tell(place.table, place.stream_arn, place.shard_id, self.position, kind, detail)
-        return gaps.describe(kind, detail, self.position)
+        place, kind, position = self.place, gaps.Kind.UNREADABLE, self._shipping.position
+        gaps.tell(place.table, place.stream_arn, place.shard_id, position, kind, str(gap))
+        return gaps.describe(kind, str(gap), position)
 
     def _leave(self, change: str, write: Callable[[Lease], None]) -> None:
         """Give the lease back; if that fails it expires by itself."""
         try:
             write(self.lease)
         except (LeaseLostError, LeasesAwayError) as error:
-            _log.warning("lease not given back", extra=self._about(error=str(error)))
+            _log.warning("lease not given back", extra=self._shipping.about(error=str(error)))
         else:
             metrics.LEASE_CHANGES.labels(change).inc()
-            _log.info("shard %s", change, extra=self._about())
+            _log.info("shard %s", change, extra=self._shipping.about())
 
     def _complain(self, error: Exception) -> None:
         """Log each trouble once, however often it is met."""
         foreseen = isinstance(error, StreamAwayError | LeasesAwayError | PublishError)
         if str(error) != self.trouble:
-            _log.warning("shard waits", extra=self._about(error=str(error)), exc_info=None if foreseen else error)
+            extra = self._shipping.about(error=str(error))
+            _log.warning("shard waits", extra=extra, exc_info=None if foreseen else error)
         self.trouble = str(error)
-
-    def _about(self, **more: str) -> dict[str, str | None]:
-        return {
-            "table": self.place.table,
-            "stream_arn": self.place.stream_arn,
-            "shard_id": self.place.shard_id,
-            "position": self.position,
-            **more,
-        }

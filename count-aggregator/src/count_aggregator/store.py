@@ -101,9 +101,20 @@ class Accounts:
         return True
 
     def most_followed(self, count: int) -> list[str]:
-        """Return the accounts with the most followers, by their counts: one scan of users, `count` ids in memory."""
-        everyone = ((_number(item, "followers_count"), item["user_id"]["S"]) for item in self._scan_users())
-        return [user for _, user in heapq.nlargest(count, everyone)]
+        """Return the accounts with the most followers, by their counts, and any with a count below zero.
+
+        One scan of users, `count` ids in memory.
+        """
+        negative: list[str] = []
+
+        def everyone() -> Iterator[tuple[int, str]]:
+            for item in self._scan_users():
+                if min(_number(item, "followers_count"), _number(item, "following_count")) < 0:
+                    negative.append(item["user_id"]["S"])
+                yield _number(item, "followers_count"), item["user_id"]["S"]
+
+        top = [user for _, user in heapq.nlargest(count, everyone())]
+        return [*dict.fromkeys([*top, *negative])]
 
     def suspects(self) -> tuple[int, list[str]]:
         """Return how many accounts there are, and those whose rows and counts differ at a glance.

@@ -1,0 +1,105 @@
+"""Kafka's topics turn against us: records that are refused for ever, and a topic that is made again under a bridge."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parent))
+
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from load import World, world
+from rig import Tap, until
+
+FAULTS = int(os.environ.get("FAULTS", "20"))
+TOPIC = "FollowChanged"
+ENOUGH_FOR_ONE = "1500"  # bytes; the limit judges batches, so of small events a few at once
+TOO_LONG = 2000
+
+
+def refusals() -> dict[str, Any]:
+    """Write rows whose events Kafka never takes: they are dead letters, and nothing else is missing."""
+    with world() as here, limited(ENOUGH_FOR_ONE):
+        letters = Tap(f"{TOPIC}.dlq")
+        refused = set()
+        for number in range(FAULTS):
+            time.sleep(random.uniform(0.1, 1))
+            refused.add(_write_too_long(here))
+            print(f"    {number + 1}/{FAULTS} refused by Kafka", flush=True)
+        outcome = here.outcome("refused by Kafka", f"{FAULTS} rows whose events are over max.message.bytes")
+        found = {dict(letter.headers())["followee_id"].decode() for letter in letters.read(5)}
+        letters.close()
+        outcome["differences"] += [f"no dead letter for {key[-40:]}" for key in refused - found]
+        outcome["differences"] += [f"a dead letter for {key[-40:]}, which Kafka takes" for key in found - refused]
+        return outcome
+
+
+def made_again() -> dict[str, Any]:
+    """Delete and create the topic while bridges are up: told, held up until an operator clears it, then all goes on."""
+    with world() as here:
+        found = []
+        for number in range(FAULTS):
+            time.sleep(random.uniform(0.2, 1))
+            with here.load.resting():
+                here.collect()
+                _make_again()
+                found += _told_and_cleared(here)
+                here.tap.close()
+                here.tap = Tap(TOPIC)
+            print(f"    {number + 1}/{FAULTS} topic made again", flush=True)
+        outcome = here.outcome("topic made again", f"{FAULTS} x {TOPIC} deleted and created while nothing was written")
+        outcome["differences"] += found
+        return outcome
+
+
+@contextmanager
+def limited(size: str) -> Iterator[None]:
+    """Let Kafka take no larger batches for the topic."""
+    _alter(AlterConfigOpType.SET, size)
+    yield
+    _alter(AlterConfigOpType.DELETE, None)
+
+
+def _alter(operation: AlterConfigOpType, value: str | None) -> None:
+    entry = ConfigEntry("max.message.bytes", value, incremental_operation=operation)
+    resource = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
+    admin = _admin()  # kept: it ends with its last name
+    for future in admin.incremental_alter_configs([resource]).values():
+        future.result(10)
+
+
+def _write_too_long(here: World) -> str:
+    key = f"{'long' * (TOO_LONG // 4)}-{uuid.uuid4().hex}"
+    item = {"followee_id": {"S": key}, "follower_id": {"S": "fan"}, "followed_at": {"N": "1"}}
+    here.store.client().put_item(TableName="followers", Item=item)
+    return key
+
+
+def _make_again() -> None:
+    admin = _admin()
+    admin.delete_topics([TOPIC])[TOPIC].result(10)
+    until(lambda: TOPIC not in admin.list_topics(timeout=5).topics, 30)
+    subprocess.run([sys.executable, "-m", "contracts", "apply"], stdout=subprocess.DEVNULL, check=True)
+
+
+def _told_and_cleared(here: World) -> list[str]:
+    """Wait for the gap and clear it; say what was not as it should be."""
+    told = f"gap: topics {TOPIC}: topic: its id is now"
+    until(lambda: all(told in bridge.readiness() for bridge in here.bridges), 60)
+    untold = [f"ready in spite of {told}" for bridge in here.bridges if bridge.ready()]
+    here.bridges[0].command("clear", TOPIC)
+    until(lambda: all(bridge.ready() for bridge in here.bridges), 60)
+    return untold
+
+
+def _admin() -> AdminClient:
+    return AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "log_level": 2})
+
+
+DRILLS = [refusals, made_again]

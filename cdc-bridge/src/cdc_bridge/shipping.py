@@ -1,0 +1,179 @@
+"""One shard's records on their way to Kafka, and how far they have come.
+
+Rule: a checkpoint covers only what Kafka acknowledged, and only the lease's owner moves it.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cdc_bridge import metrics
+from cdc_bridge.envelope import Message, Place, enclose, refuse
+from cdc_bridge.leases import Lease
+from cdc_bridge.lineage import State, is_overdue
+from cdc_bridge.publisher import RefusedError
+from cdc_bridge.stream import FULL_PAGE, GapError, Page
+from cdc_bridge.translate import Record
+from contracts import Codec
+
+COARSE_MS = 60_000  # a record's own time may be that much too early
+SETTLED_MS = 1000  # a committed row is in its stream by then
+_log = logging.getLogger(__name__)
+
+
+class Leases(Protocol):
+    """What is written as a shard's records arrive; leases.LeaseTable."""
+
+    def checkpoint(self, lease: Lease, position: str) -> None:
+        """Remember what is published."""
+
+    def opened(self, lease: Lease, tip_at: int) -> None:
+        """Remember that the shard had nothing up to its tip."""
+
+    def go_on(self, lease: Lease, gap: str, now: int) -> None:
+        """Remember a gap, and go on at whatever is left."""
+
+
+Publish = Callable[[Sequence[Message]], None]  # returns when Kafka has acknowledged all of them
+
+
+class TooLateError(GapError):
+    """Nobody can know what a shard's beginning held."""
+
+
+def is_tip(page: Page) -> bool:
+    """Say whether a page reached the shard's tip: it is far from full, and the 1 MB cap cuts no page of small rows."""
+    return len(page.records) < FULL_PAGE // 2
+
+
+def created_ms(record: Record) -> int:
+    """Return the stream's own time of a record: coarse, and rounded down."""
+    return int(record["dynamodb"].get("ApproximateCreationDateTime", 0) * 1000)
+
+
+@dataclass
+class Shipping:
+    """Publishes what a shard's pages hold, and remembers how far."""
+
+    place: Place
+    lease: Lease
+    codecs: Mapping[str, Codec]
+    leases: Leases
+    clock: Callable[[], int]
+    _one_by_one: bool = False  # Kafka refused something of this page: find out what
+    _refused: dict[str, list[str]] = field(default_factory=dict)  # by event id: why Kafka refused it when it was alone
+
+    def __post_init__(self) -> None:
+        """Begin where the lease says."""
+        self.position = self.lease.position
+        self.tip_at = self.lease.tip_at
+        self._state = self.lease.state
+        self._since = self.lease.since
+
+    @property
+    def wants_only_what_is_left(self) -> bool:
+        """Say whether nothing is lost where nothing is left."""
+        return self._state in (State.LEFT, State.SKIPPING)
+
+    def check_beginning(self) -> None:
+        """Refuse to begin a shard whose first records may be older than the stream keeps them."""
+        if self.position is None and is_overdue(self._since, self.tip_at, self.clock()):
+            since = max(self._since, self.tip_at)
+            raise TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
+
+    def pass_gap(self, gap: str) -> None:
+        """Go on at whatever is left."""
+        now = self.clock()
+        self.leases.go_on(self.lease, gap, now)
+        self._state, self.position, self._since = State.LEFT, None, now
+
+    def doubt(self) -> None:
+        """Publish the next records one by one, because Kafka refused some among them."""
+        self._one_by_one = True
+
+    def ship(self, publish: Publish, records: Sequence[Record]) -> None:
+        """Return when the records are on Kafka, as events or dead letters, and the checkpoint covers them."""
+        if self._state is State.SKIPPING:
+            skipped = [record for record in records if created_ms(record) + COARSE_MS < self._since]
+            self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
+            records = records[len(skipped) :]
+        if self._one_by_one:
+            for record in records:
+                self._publish_alone(publish, record)
+            self._one_by_one = False
+            self._refused.clear()
+        elif records:
+            self._publish(publish, records)
+
+    def note_tip(self, page: Page, asked_at: int) -> None:
+        """Remember until when the shard is published: to the tip, or as far as its last record's own time.
+
+        The last page of a closed shard is no tip: its child may have been written to for long.
+        """
+        at_tip = is_tip(page) and not page.last
+        if at_tip:
+            self.tip_at = max(self.tip_at, asked_at - SETTLED_MS)
+        elif page.records:
+            self.tip_at = max(self.tip_at, created_ms(page.records[-1]))
+        metrics.TIP_AT.labels(self.place.table, self.place.shard_id).set(self.tip_at)
+        if at_tip and self.wants_only_what_is_left:
+            self._begin_at_the_tip()
+
+    def about(self, **more: str) -> dict[str, str | None]:
+        """Say for a log line which shard this is, and how far it is published."""
+        return {
+            "table": self.place.table,
+            "stream_arn": self.place.stream_arn,
+            "shard_id": self.place.shard_id,
+            "position": self.position,
+            **more,
+        }
+
+    def _begin_at_the_tip(self) -> None:
+        """Remember that whatever was left or to be skipped is behind us: from here on nothing may be missing."""
+        if self.position is None:
+            self.leases.opened(self.lease, self.tip_at)
+            self._state = State.OPENED
+        else:
+            self.leases.checkpoint(self.lease, self.position)
+            self._state = State.READING
+
+    def _publish_alone(self, publish: Publish, record: Record) -> None:
+        """Publish one record; if Kafka refuses it again, its next attempt is a dead letter."""
+        try:
+            self._publish(publish, [record])
+        except RefusedError as error:
+            self._refused.setdefault(record["eventID"], []).append(str(error))
+            raise RefusedError(f"event {record['eventID']}: {error}") from error
+
+    def _publish(self, publish: Publish, records: Sequence[Record]) -> None:
+        messages = [message for record in records if (message := self._message(record)) is not None]
+        publish(messages)
+        position = records[-1]["dynamodb"]["SequenceNumber"]
+        self.leases.checkpoint(self.lease, position)
+        self._state, self.position = State.READING, position
+        self._count(messages)
+
+    def _message(self, record: Record) -> Message | None:
+        message = enclose(self.place, record, self.codecs)
+        for reason in self._refused.get(record["eventID"], []):
+            if message is not None:
+                message = refuse(self.place, record, message, reason)
+        return message
+
+    def _count(self, messages: Iterable[Message]) -> None:
+        now, lag, published = self.clock(), metrics.LAG.labels(self.place.table), Counter[str]()
+        metrics.CHECKPOINT_AT.labels(self.place.table).set(now)
+        for message in messages:
+            if message.refusal is None:
+                published[message.topic] += 1
+            else:
+                metrics.DEAD_LETTERS.labels(message.topic).inc()
+                event_id = dict(message.headers)["event_id"].decode()
+                _log.error("dead letter", extra=self.about(event_id=event_id, error=message.refusal))
+            if message.occurred_at is not None:
+                lag.observe(now - message.occurred_at)
+        for topic, count in published.items():
+            metrics.PUBLISHED.labels(topic).inc(count)
