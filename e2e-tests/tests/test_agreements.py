@@ -32,6 +32,12 @@ def test_writer_and_reader_of_timelines_agree_on_how_long_one_is():
     )
 
 
+def test_writer_and_reader_of_timelines_speak_to_redis_alike():
+    """One Redis or a cluster, slots that move, clients that begin anew: solved once, and copied."""
+    writer, reader = ((REPOSITORY / name / "nodes.py").read_text("utf-8") for name in WRITER_AND_READER)
+    assert writer == reader
+
+
 def test_no_released_schema_was_ever_changed():
     """Not even together with its fingerprint: the history shows it."""
     history = ["git", "log", "--diff-filter=MDR", "--format=%h %s", "--", "schemas/avro"]

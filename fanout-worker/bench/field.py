@@ -58,17 +58,17 @@ class Field:
         self.timelines = Timelines(self.nodes)
         self._client: Any = self.nodes.client
         self._users = [f"u-{n:032d}" for n in range(users)]
-        self._threads = ThreadPoolExecutor()
+        self._lanes = {lanes: [self._users[lane::lanes] for lane in range(lanes)] for lanes in (1, 2, 4)}
         for script in (BARE, INSERT):
             self._client.script_load(script.text)
-        for page in pages(self._users):
+        for page in pages(self._users, 10 * PAGE):
             self.nodes.gather(FILL, (), [(layout.home_timeline(user),) for user in page])
 
     def followers(self, count: int, lane: int, lanes: int) -> list[str]:
         """Choose that many users among those of one lane: its authors' followers follow no others."""
-        users = self._users[lane::lanes]
+        users = self._lanes[lanes][lane]
         start = random.randrange(len(users))
-        return [*users, *users][start : start + count]
+        return users[start : start + count] + users[: max(0, start + count - len(users))]
 
     def ours(self, users: Sequence[str]) -> Deliver:
         """Insert as the worker does."""
@@ -94,15 +94,6 @@ class Field:
         def deliver(tweet_id: str) -> None:
             for node, keys in calls:
                 node.evalsha(BARE.sha, 0, tweet_id, *keys)
-
-        return deliver
-
-    def bare_at_once(self, users: Sequence[str]) -> Deliver:
-        """Do the same with all nodes at once."""
-        calls = [(node, [key for key in _keys(users) if self._node(key) is node]) for node in self._masters()]
-
-        def deliver(tweet_id: str) -> None:
-            list(self._threads.map(lambda call: call[0].evalsha(BARE.sha, 0, tweet_id, *call[1]), calls))
 
         return deliver
 
@@ -133,19 +124,25 @@ def rates(
     field: Field, ways: dict[str, Way], followers: int, deliveries: int, runs: int, lanes: int
 ) -> dict[str, float]:
     """Return the median deliveries a second of each way; they take turns."""
-    found: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(runs):
-        for name, way in ways.items():
-            events = max(1, deliveries // followers // lanes)
-            to = [crowds(field, way, followers, events, lane, lanes) for lane in range(lanes)]
-            found[name].append(rate(followers, to, [fresh() for _ in range(events)]))
-    return {name: statistics.median(each) for name, each in found.items()}
+    turns = [{name: _run(field, way, followers, deliveries, lanes) for name, way in ways.items()} for _ in range(runs)]
+    return {name: statistics.median(turn[name] for turn in turns) for name in ways}
+
+
+def by_crowd(field: Field, sizes: Sequence[int], deliveries: int, runs: int, lanes: int) -> dict[int, float]:
+    """Return the worker's median deliveries a second to crowds of each size; they take turns."""
+    turns = [{size: _run(field, field.ours, size, deliveries, lanes) for size in sizes} for _ in range(runs)]
+    return {size: statistics.median(turn[size] for turn in turns) for size in sizes}
+
+
+def _run(field: Field, way: Way, followers: int, deliveries: int, lanes: int) -> float:
+    events = max(1, deliveries // followers // lanes)
+    to = [crowds(field, way, followers, events, lane, lanes) for lane in range(lanes)]
+    return rate(followers, to, [fresh() for _ in range(events)])
 
 
 def crowds(field: Field, way: Way, followers: int, events: int, lane: int = 0, lanes: int = 1) -> list[Crowd]:
-    """Choose followers for so many tweets, and prepare how to bring them theirs."""
-    few = [[way(page) for page in pages(field.followers(followers, lane, lanes))] for _ in range(min(events, 8))]
-    return [few[n % len(few)] for n in range(events)]
+    """Choose followers for so many tweets, and prepare how to bring them theirs; none is in the processor's cache."""
+    return [[way(page) for page in pages(field.followers(followers, lane, lanes))] for _ in range(events)]
 
 
 def rate(followers: int, to: Sequence[Sequence[Crowd]], tweet_ids: Sequence[str]) -> float:
@@ -167,9 +164,9 @@ def fresh() -> str:
     return f"18{next(_numbers):017d}"
 
 
-def pages(users: Sequence[str]) -> Iterator[Sequence[str]]:
+def pages(users: Sequence[str], size: int = PAGE) -> Iterator[Sequence[str]]:
     """Cut followers into pages."""
-    return (users[start : start + PAGE] for start in range(0, len(users), PAGE))
+    return (users[start : start + size] for start in range(0, len(users), size))
 
 
 def _keys(users: Sequence[str]) -> list[str]:

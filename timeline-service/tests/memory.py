@@ -151,6 +151,7 @@ class MemoryArchive(Interrupted):
         self.index_follows = None  # by_follower as it was, while it lags
         self.index_lacks = set()  # ids that by_author does not have yet
         self.queries = 0
+        self.read = 0
 
     def check(self):
         """Answer always."""
@@ -168,6 +169,7 @@ class MemoryArchive(Interrupted):
         for author, top in below.items():
             ids = [t.tweet_id for t in self._newest() if t.author_id == author and t.tweet_id < top]
             ids = [i for i in ids if i not in self.index_lacks]
+            self.read += len(ids[:count])
             found[author] = Run(ids[:count], ids[count - 1] if len(ids) >= count else BEGINNING)
         self._interrupt("on_ids")
         return found

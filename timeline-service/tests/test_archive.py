@@ -1,5 +1,6 @@
 """The tables themselves."""
 
+import json
 import os
 import random
 
@@ -32,11 +33,12 @@ class TestOnDynamoDB:
 
         def write(n, author, **more):
             said = tweet(start + n, author)
+            shown = json.loads(said.shown)
             item = {
                 "tweet_id": {"S": said.tweet_id},
                 "author_id": {"S": author},
-                "text": {"S": f"tweet {start + n}"},
-                "created_at": {"N": str(said.created_at)},
+                "text": {"S": shown["text"]},
+                "created_at": {"N": str(shown["created_at"])},
                 **more,
             }
             dynamodb.put_item(TableName=f"{self.prefix}tweets", Item=item)

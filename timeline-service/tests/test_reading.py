@@ -120,6 +120,16 @@ def test_without_a_cache_the_database_serves():
     assert set(world.sources) == {"database"}
 
 
+def test_without_a_cache_the_top_is_read_anew_each_time():
+    """Only what is long past is held for the next page."""
+    world = World()
+    world.cache.away = True
+    for _ in range(2):
+        world.say("alice")
+        world.catch_up()
+        assert world.paged("alice", 2) == world.archive.truth("alice")
+
+
 def test_a_cache_that_leaves_in_the_middle_of_a_page_changes_nothing():
     """Its ids were read, the bodies come from the database."""
     world = World()
@@ -303,6 +313,27 @@ def test_a_page_in_the_middle_reads_no_more_of_an_author_than_may_show():
     page = world.reading.home("alice", 5)
     assert page.tweets == world.archive.truth("alice")[:5]
     assert world.archive.queries <= 2 * 10
+
+
+def test_far_down_a_page_reads_ahead_for_the_next_ones():
+    """Whoever scrolls on costs no query for each author at every page, unless they follow others meanwhile."""
+    world = World(cap=60)
+    world.archive.follows = {("alice", "bob")}
+    for n in range(200):
+        world.say("bob" if n % 2 else "carol")
+        world.say("alice")
+    world.dust_settles()
+    for _ in range(20):
+        world.wait()
+    truth = world.archive.truth("alice")
+    assert world.paged("alice", 5) == truth
+    assert world.archive.queries < 2 * len(truth) / 20
+    cursor = truth[99].tweet_id
+    assert world.reading.home("alice", 5, cursor).tweets == truth[100:105]
+    world.follow("alice", "carol")
+    world.dust_settles()
+    below = [tweet for tweet in world.archive.truth("alice") if tweet.tweet_id < cursor]
+    assert world.reading.home("alice", 5, cursor).tweets == below[:5] != truth[100:105]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 200])

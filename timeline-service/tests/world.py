@@ -19,7 +19,7 @@ WAVE = 1
 class World:
     """What people do, what fan-out does about it when it comes to it, and what readers see."""
 
-    def __init__(self, cap=CAP, least=1):
+    def __init__(self, cap=CAP, least=1, places=9):
         self.now = 1_700_000_000.0
         self.cache, self.archive = MemoryCache(), MemoryArchive()
         self.sources = []
@@ -28,10 +28,11 @@ class World:
         self.since, self.until = {}, {}
         self._count = 0
         self._sessions = {}
-        building = Building(self.cache, self.archive, Places(9, 0), cap, FEW)
-        sayings = Sayings(self.famous, self.cache.authors, building, WAVE, lambda: self.now)
+        self.places = Places(places, 0)
+        self.building = Building(self.cache, self.archive, self.places, cap, FEW)
+        sayings = Sayings(self.famous, self.cache.authors, self.building, WAVE, lambda: self.now)
         self.reading = Reading(
-            self.cache, self.archive, building, sayings, self.sources.append, lambda: self.now, least
+            self.cache, self.archive, self.building, sayings, self.sources.append, lambda: self.now, least
         )
 
     # what people do

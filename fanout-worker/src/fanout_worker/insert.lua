@@ -18,22 +18,27 @@ local function place(key, from, to)
   return #some > 0 and place(key, to + 1, to + 64)
 end
 
-local function late(key) -- a replay is of the last seconds or of last week: what it was for one timeline, it is for most
-  if not old then
-    if redis.call('LPOS', key, id, 'MAXLEN', '16') then return false end
-    if below(redis.call('LINDEX', key, '15') or '!') then return place(key, 0, 15) end
-  end
-  old = not below(redis.call('LINDEX', key, '-1'))
-  return not old and not redis.call('LPOS', key, id) and place(key, 0, 63)
+local function gone(key) -- whether it is for the database to serve, or for nobody
+  local last = redis.call('LINDEX', key, '-1')
+  old = last and not below(last) or not last and old
+  return old or not last
+end
+
+local function late(key)
+  if redis.call('LPOS', key, id, 'MAXLEN', '16') then return false end
+  if below(redis.call('LINDEX', key, '15') or '!') then return place(key, 0, 15) end
+  return not gone(key) and not redis.call('LPOS', key, id) and place(key, 0, 63)
 end
 
 for i = 4, #ARGV do
   local key, length = ARGV[i], nil
-  local head = redis.call('LINDEX', key, '0')
-  if head and below(head) then
-    length = redis.call('LPUSH', key, id)
-  elseif head and head ~= id then
-    length = late(key)
+  if not old or not gone(key) then -- a replay is of the last seconds or of last week: as for one timeline, so for most
+    local head = redis.call('LINDEX', key, '0')
+    if head and below(head) then
+      length = redis.call('LPUSH', key, id)
+    elseif head and head ~= id then
+      length = late(key)
+    end
   end
   if length then
     inserted = inserted + 1

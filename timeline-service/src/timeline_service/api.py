@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from urllib.parse import urlencode
 
-from flask import Blueprint, Response, jsonify, request, url_for
+from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from timeline_service.auth import KeysAwayError, UnauthorizedError, caller
@@ -43,8 +43,8 @@ def blueprint(reading: Reading, authenticate: Callable[[], None]) -> Blueprint:
         rest = json.dumps({"next_cursor": page.next_cursor, "newest": page.newest})
         response = Response(f'{{"tweets":[{tweets}],{rest[1:]}', content_type="application/json")
         if page.next_cursor:
-            following_page: dict[str, Any] = {**request.args, "cursor": page.next_cursor}
-            response.headers["Link"] = f'<{url_for(".timeline", **following_page)}>; rel="next"'
+            following_page = urlencode(request.args.to_dict() | {"cursor": page.next_cursor})
+            response.headers["Link"] = f'<{request.path}?{following_page}>; rel="next"'
         return response
 
     @bp.get("/timeline/count")

@@ -56,7 +56,7 @@ class Building:
             return built
 
     def gathered(self, author_ids: Iterable[str], below: str, count: int, renew: Callable[[], object] = bool) -> Run:
-        """Gather the newest so many ids of these authors, reading of each only what may be among them."""
+        """Gather the newest so many ids of these authors, and those below that came with them."""
         wanted = dict.fromkeys(author_ids, below)
         share = min(max(2 * count // len(wanted), self._few), count)
         runs: dict[str, Run] = {}
@@ -69,7 +69,7 @@ class Building:
                 renew()
             wanted = behind(runs, count)
             share = min(4 * share, count)
-        return union(runs.values(), count=count)
+        return union(runs.values(), count=max(count, self._cap))
 
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
         """Add what the index may not have yet."""

@@ -8,9 +8,7 @@ import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -21,8 +19,8 @@ from redis.crc import key_slot
 from redis.exceptions import NoScriptError, ReadOnlyError, RedisClusterException, SlotNotCoveredError
 from redis.retry import Retry
 
-CALLS = 16  # at once, over all threads
 ERRORS = (RedisError, RedisClusterException)  # a cluster's client has some that are no RedisError
+FEW = 500  # items that are not worth two calls
 Item = tuple[str, ...]  # what a script is asked about: keys, and what goes with them
 Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
 
@@ -44,7 +42,6 @@ class Nodes:
         self._options = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout, "decode_responses": True}
         self._client: Any = None
         self._connecting = threading.Lock()
-        self._threads = ThreadPoolExecutor(CALLS, thread_name_prefix="redis")
 
     @property
     def client(self) -> Any:
@@ -59,18 +56,30 @@ class Nodes:
 
     def gather(self, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Answers:
         """Run a script with these arguments, and behind them the items, wherever their keys live."""
+        parts = self._parts(items)
+        asked = [_asked(node, script, args, own) for node, own in parts]  # all of them work before any is listened to
+        return [
+            answer
+            for (node, own), connection in zip(parts, asked, strict=True)
+            for answer in _answered(node, connection, own) or self._ask(script, args, node, own)
+        ]
+
+    def _parts(self, items: Sequence[Item]) -> list[tuple[Redis, Sequence[Item]]]:
+        """Tell which node has which items. A single one gets many in two parts: it works while the second is packed."""
         client = self.client
         if isinstance(client, Redis):
-            return [(items, _run(client, script, (), [*args, *chain.from_iterable(items)]))]
+            size = max(FEW, (len(items) + 1) // 2)
+            return [(client, items[start : start + size]) for start in range(0, len(items), size)]
         parts: dict[Redis, list[Item]] = defaultdict(list)
         owners = client.nodes_manager.slots_cache
         for item in items:
             if not (nodes := owners.get(key_slot(item[0].encode()))):
                 raise SlotNotCoveredError(f"no node has the slot of {item[0]}")
             parts[nodes[0].redis_connection].append(item)
-        return [*chain.from_iterable(self._threads.map(partial(self._ask, script, args), parts, parts.values()))]
+        return [*parts.items()]
 
     def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:
+        """Ask anew, where the first answer was an error."""
         try:
             return [(items, _run(node, script, (), [*args, *chain.from_iterable(items)]))]
         except ERRORS:  # a slot moves, or the node is gone: the cluster's client finds out where to
@@ -94,7 +103,7 @@ class Nodes:
     def _connect(self) -> Any:
         once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
         redis = Redis.from_url(self._url, retry=once_more, **self._options)
-        if not redis.info("cluster")["cluster_enabled"]:
+        if not redis.info("cluster").get("cluster_enabled"):
             return redis
         redis.close()
         return RedisCluster.from_url(self._url, retry=once_more, require_full_coverage=False, **self._options)
@@ -105,3 +114,32 @@ def _run(client: Any, script: Script, keys: Sequence[str], args: Sequence[str | 
         return client.evalsha(script.sha, len(keys), *keys, *args)
     except NoScriptError:  # this node is new, or began anew
         return client.eval(script.text, len(keys), *keys, *args)
+
+
+def _asked(node: Redis, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Any:
+    """Send a call; return the connection that the answer will come from, or None."""
+    pool: Any = node.connection_pool
+    try:
+        connection = pool.get_connection()
+    except ERRORS:
+        return None
+    try:
+        connection.send_command("EVALSHA", script.sha, 0, *args, *chain.from_iterable(items))
+    except ERRORS:
+        connection.disconnect()
+        pool.release(connection)
+        return None
+    return connection
+
+
+def _answered(node: Redis, connection: Any, items: Sequence[Item]) -> Answers:
+    """Return the answer, or nothing if it was an error."""
+    if connection is None:
+        return []
+    try:
+        return [(items, connection.read_response())]
+    except ERRORS:
+        connection.disconnect()
+        return []
+    finally:
+        node.connection_pool.release(connection)

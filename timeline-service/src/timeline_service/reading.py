@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from timeline_service.ahead import Ahead
 from timeline_service.building import Building
 from timeline_service.celebrities import Sayings
 from timeline_service.places import BusyError
@@ -43,6 +44,7 @@ class Reading:
         self._archive = archive
         self._building = building
         self._sayings = sayings
+        self._ahead = Ahead(building.gathered, clock)
         self._note = note
         self._clock = clock
         self._least = least
@@ -80,7 +82,7 @@ class Reading:
             _log.warning("reading from the database", extra={"reason": str(error)})
             following = self._archive.followees(user_id) | {user_id}
         while below != BEGINNING:
-            run = self._building.gathered(following, below, ample)
+            run = self._ahead.run(user_id, following, below, ample)
             yield Stretch(run, following, self._archive.tweets, "database")
             below = run.floor
 

@@ -33,9 +33,14 @@ class Seen:
 NOTHING = Seen(BEGINNING, frozenset())
 
 
+def first_id(seconds: float) -> str:
+    """Return the lowest id that a tweet of this moment can have."""
+    return str((int(seconds * 1000) - EPOCH) << 22)
+
+
 def write_mark(run: Run, now: float) -> str:
     """Note what is there now, read from the top."""
-    settled = str((int((now - SETTLING) * 1000) - EPOCH) << 22)
+    settled = first_id(now - SETTLING)
     above = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)][:MOST]
     floor = run.ids[len(above)] if len(above) < len(run.ids) else run.floor
     return opaque(".".join([floor, *above]))
