@@ -229,6 +229,7 @@ def test_a_body_read_before_a_delete_and_kept_after_it_does_not_show():
 
     world.during((ARCHIVE, "on_tweets"), delete)
     world.paged("alice", 20)
+    world.wait()
     assert world.paged("alice", 20) == []
 
 
@@ -243,6 +244,19 @@ def test_a_fan_out_that_read_its_page_before_an_unfollow_shows_nothing():
     world.deliver_late("alice", 0)
     world.dust_settles()
     assert world.cache.home.warm["alice"].ids
+    assert world.paged("alice", 20) == []
+
+
+def test_a_deletion_shows_within_a_second_though_bodies_are_held():
+    """What is the same for every reader is held in the process, for a second."""
+    world = World()
+    said = world.say("alice")
+    world.dust_settles()
+    world.paged("alice", 20)
+    world.delete(0)
+    world.deliver(0)
+    assert world.paged("alice", 20) == [said]
+    world.wait()
     assert world.paged("alice", 20) == []
 
 

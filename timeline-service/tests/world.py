@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from timeline_service.bodies import Bodies
 from timeline_service.building import Building
 from timeline_service.celebrities import HELD, Sayings
 from timeline_service.places import Places
@@ -31,8 +32,9 @@ class World:
         self.places = Places(places, 0)
         self.building = Building(self.cache, self.archive, self.places, cap, FEW)
         sayings = Sayings(self.famous, self.cache.authors, self.building, WAVE, lambda: self.now)
+        bodies = Bodies(self.cache, self.archive, lambda: self.now)
         self.reading = Reading(
-            self.cache, self.archive, self.building, sayings, self.sources.append, lambda: self.now, least
+            self.cache, self.archive, self.building, sayings, bodies, self.sources.append, lambda: self.now, least
         )
 
     # what people do

@@ -8,6 +8,7 @@ from flask import Flask
 from timeline_service import api, health, problems, telemetry
 from timeline_service.archive import DynamoArchive, client
 from timeline_service.auth import Keys, authenticate
+from timeline_service.bodies import Bodies
 from timeline_service.building import Building
 from timeline_service.cache import RedisCache, connect
 from timeline_service.celebrities import Celebrities, Sayings
@@ -43,7 +44,10 @@ def create_app(
     places = Places(settings.rebuilds_in_flight, PATIENCE)
     building = Building(cache, archive, places)
     sayings = Sayings(celebrities.known, cache.authors, building, settings.celebrities_a_wave, time.monotonic)
-    reading = Reading(cache, archive, building, sayings, lambda source: telemetry.PAGES.labels(source).inc(), time.time)
+    bodies = Bodies(cache, archive, time.monotonic)
+    reading = Reading(
+        cache, archive, building, sayings, bodies, lambda source: telemetry.PAGES.labels(source).inc(), time.time
+    )
     app.register_blueprint(api.blueprint(reading, before))
     telemetry.CELEBRITIES_AGE.set_function(celebrities.age)
     telemetry.REBUILDS.set_function(lambda: places.inside)

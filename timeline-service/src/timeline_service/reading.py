@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from timeline_service.ahead import Ahead
+from timeline_service.bodies import Bodies
 from timeline_service.building import Building
 from timeline_service.celebrities import Sayings
 from timeline_service.places import BusyError
@@ -35,6 +36,7 @@ class Reading:
         archive: Archive,
         building: Building,
         sayings: Sayings,
+        bodies: Bodies,
         note: Callable[[str], None],
         clock: Callable[[], float],
         least: int = LEAST,
@@ -44,6 +46,7 @@ class Reading:
         self._archive = archive
         self._building = building
         self._sayings = sayings
+        self._bodies = bodies
         self._ahead = Ahead(building.gathered, clock)
         self._note = note
         self._clock = clock
@@ -76,7 +79,7 @@ class Reading:
                 more = True
                 while more:
                     run = union(runs, below, ample)
-                    yield Stretch(run, following, self._bodies, source)
+                    yield Stretch(run, following, self._bodies.of, source)
                     below, more = min(below, run.floor), len(run.ids) == ample
         except CacheAwayError as error:
             _log.warning("reading from the database", extra={"reason": str(error)})
@@ -85,19 +88,6 @@ class Reading:
             run = self._ahead.run(user_id, following, below, ample)
             yield Stretch(run, following, self._archive.tweets, "database")
             below = run.floor
-
-    def _bodies(self, tweet_ids: Sequence[str]) -> Mapping[str, Tweet]:
-        """Return the tweets that exist, and remember those that the cache did not know."""
-        try:
-            known, rights = self._cache.bodies(tweet_ids)
-            if rights:
-                found = self._archive.tweets([*rights])
-                self._cache.fill(rights, found)
-                known |= found
-        except CacheAwayError as error:
-            _log.warning("reading bodies from the database", extra={"reason": str(error)})
-            return self._archive.tweets(tweet_ids)
-        return {tweet_id: tweet for tweet_id, tweet in known.items() if tweet is not None}
 
 
 def _shown(stretch: Stretch, seen: Seen, wanted: int) -> list[Tweet]:

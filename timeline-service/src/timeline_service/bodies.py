@@ -1,0 +1,48 @@
+"""Tweets by their ids: from this process, from the cache, and from the database what that does not know.
+
+Rule: a tweet is the same for every reader, so it may be held in the process for a second; a deletion shows that much
+later.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from timeline_service.stores import Archive, Cache
+from timeline_service.timeline import CacheAwayError, Tweet
+
+HELD = 1.0
+_log = logging.getLogger(__name__)
+
+
+class Bodies:
+    """Tweets that exist. Safe among threads."""
+
+    def __init__(self, cache: Cache, archive: Archive, clock: Callable[[], float]) -> None:
+        """Take the stores and a clock that never steps back."""
+        self._cache = cache
+        self._archive = archive
+        self._clock = clock
+        self._held: dict[str, Tweet | None] = {}
+        self._until = 0.0
+
+    def of(self, tweet_ids: Sequence[str]) -> Mapping[str, Tweet]:
+        """Return those of the tweets that exist."""
+        if (now := self._clock()) >= self._until:
+            self._held, self._until = {}, now + HELD
+        held = self._held  # this one, whatever becomes of it meanwhile: nothing in it is older than it is
+        if missing := [tweet_id for tweet_id in tweet_ids if tweet_id not in held]:
+            held.update(self._read(missing))
+        return {tweet_id: tweet for tweet_id in tweet_ids if (tweet := held[tweet_id])}
+
+    def _read(self, tweet_ids: Sequence[str]) -> dict[str, Tweet | None]:
+        """Return what becomes of each, and let the cache remember what it did not know."""
+        try:
+            known, rights = self._cache.bodies(tweet_ids)
+            if rights:
+                found = self._archive.tweets([*rights])
+                self._cache.fill(rights, found)
+                known |= dict.fromkeys(rights) | found
+        except CacheAwayError as error:
+            _log.warning("reading tweets from the database", extra={"reason": str(error)})
+            return dict.fromkeys(tweet_ids) | self._archive.tweets(tweet_ids)
+        return known
