@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import urllib3
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
@@ -73,8 +74,11 @@ def stopped(*processes: str) -> Iterator[None]:
 
 
 def waiting_for(service: str) -> list[str]:
-    """Return what a service says it waits for."""
-    status, answer = get(f"/{service}/readyz")
+    """Return what a service says it waits for; one that listens and does not answer is not up."""
+    try:
+        status, answer = get(f"/{service}/readyz")
+    except urllib3.exceptions.TimeoutError as error:
+        return [f"{service} is not up: {error}"]
     return [] if status == 200 else answer.get("waiting_for", [str(answer)])  # noqa: PLR2004
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import cache
 
 import jwt
 from flask import Flask
@@ -31,12 +32,13 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
-    store = store or DynamoStore(client(), settings.table_prefix, client(attempts=1))
-    accounts = accounts or DynamoAccounts(client(), settings.table_prefix)
+    dynamodb = cache(client)  # one for all: it is safe among threads, and takes its time to make
+    store = store or DynamoStore(dynamodb(), settings.table_prefix, client(attempts=1))
+    accounts = accounts or DynamoAccounts(dynamodb(), settings.table_prefix)
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
     if ids is None:
         ids = Snowflakes(now)
-        keep_reserved(WorkerIds(client(), settings.table_prefix, now), ids.reserve)
+        keep_reserved(WorkerIds(dynamodb(), settings.table_prefix, now), ids.reserve)
     checks = {"dynamodb": store.check, "worker number": ids.check}
 
     app = Flask(__name__)
