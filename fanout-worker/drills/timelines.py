@@ -22,7 +22,7 @@ sys.path.append(str(Path(__file__).parent))
 from company import Company
 from fanouts import AHEAD_S, THRESHOLD, Fanout, demote, two
 
-from eventually import eventually
+from eventually import eventually, steadily
 from processes import all_ready, caught_up, kill, pause, resume, terminate
 
 FAULTS = int(os.environ.get("FAULTS", "55"))
@@ -30,6 +30,7 @@ BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
 PAUSED_S = 3
 LONG_PAUSE_S = 13  # longer than a session with Kafka
 SETTLED = 180.0
+NOTICED_S = 8  # until every reader has heard that somebody is a celebrity no longer
 STORES = ("cdc-bridge", "kafka", "redis", "dynamodb")
 
 
@@ -133,6 +134,7 @@ def _settled(company: Company) -> list[str]:
 
     try:
         eventually(look, True, within=SETTLED / 3, every=1)
+        steadily(look, True, during=NOTICED_S, every=1)
     except AssertionError:
         return found
     return []

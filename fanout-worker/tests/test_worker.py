@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import boto3
 import pytest
+import urllib3
 from confluent_kafka import Consumer, Producer
 
 from contracts import TOPICS, Source, TweetDeleted
@@ -18,6 +19,7 @@ from eventually import eventually
 from fanout_worker import layout
 from fanout_worker.timelines import connect
 from fanout_worker.watchdog import EXIT_STUCK
+from processes import pause, resume
 
 from .conftest import follow, tweet
 
@@ -122,6 +124,22 @@ def test_a_follow_that_is_told_again_after_the_unfollow_shows_nobody(redis, pair
     publish(follow(2, fan, other := f"{star}-other"))
     eventually(lambda: redis.sismember(layout.noted(fan), other), 1)
     assert redis.hkeys(layout.following(fan)) == [fan]
+
+
+def test_a_kafka_that_went_away_is_not_ready_until_it_is_back():
+    """Up is not enough, though no message is in hand that could be stuck."""
+
+    def waits():
+        http = urllib3.request("GET", f"http://127.0.0.1:{os.environ['FANOUT_WORKER_PORT']}/readyz", retries=False)
+        return "Kafka" in str(http.json()["waiting_for"]), http.status
+
+    eventually(waits, (False, 200), within=60)
+    pause("kafka")
+    try:
+        eventually(waits, (True, 503))
+    finally:
+        resume("kafka")
+    eventually(waits, (False, 200), within=60)
 
 
 def test_a_worker_that_hangs_is_ended_and_nothing_is_lost(redis, pair):
