@@ -73,7 +73,7 @@ class Building:
 
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
         """Add what the index may not have yet."""
-        recent = Run(sorted(self._cache.recent(authors), reverse=True), BEGINNING)
+        recent = Run(sorted({*self._cache.recent(authors)}, reverse=True), BEGINNING)
         whole = union([run, recent], count=self._cap)
         return Timeline(whole.ids, whole.floor, authors)
 

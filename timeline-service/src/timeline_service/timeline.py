@@ -79,7 +79,11 @@ def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> 
         ids = list(under(run.ids, below)[:count])
         return Run(ids, ids[-1] if ids and len(ids) == count else run.floor)
     floor = max(run.floor for run in runs)
-    merged = heapq.merge(*(under(run.ids, below) for run in runs), reverse=True)
+    parts = [under(run.ids, below) for run in runs]
+    least = max(
+        [floor, *(part[count - 1] for part in parts if count and len(part) >= count)]
+    )  # none below it is wanted
+    merged = heapq.merge(*(part for part in parts if part and part[0] >= least), reverse=True)
     complete = takewhile(lambda tweet_id: tweet_id >= floor, (tweet_id for tweet_id, _ in groupby(merged)))
     ids = list(islice(complete, count))
     return Run(ids, ids[-1] if ids and len(ids) == count else floor)
