@@ -18,8 +18,9 @@ from fanout_worker.known import Known
 from fanout_worker.metrics import BEHIND
 from fanout_worker.progress import Progress
 from fanout_worker.settings import Settings
+from fanout_worker.store import client
 from fanout_worker.streams import GROUP, TOPIC_LIST, KafkaAwayError, Streams
-from fanout_worker.tables import Tables, client
+from fanout_worker.tables import Tables
 from fanout_worker.timelines import Timelines, connect
 from fanout_worker.watchdog import Watchdog
 
