@@ -140,8 +140,18 @@ def redeliver_the_last_hour(second: Second) -> int:
     places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
 
     def offsets(which: Any) -> dict[int, int]:
-        answers = admin.list_offsets(dict.fromkeys(places, which), request_timeout=5)
-        return {place.partition: future.result().offset for place, future in answers.items()}
+        """Ask until Kafka answers: it may just have been killed."""
+        found: dict[int, int] = {}
+
+        def asked() -> bool:
+            with suppress(KafkaException):
+                answers = admin.list_offsets(dict.fromkeys(places, which), request_timeout=5)
+                found.update({place.partition: future.result().offset for place, future in answers.items()})
+                return True
+            return False
+
+        eventually(asked, True, within=60, every=0.5)
+        return found
 
     with nobody(second):
         hour_ago = offsets(OffsetSpec.for_timestamp(int(time.time() * 1000) - HOUR_MS))

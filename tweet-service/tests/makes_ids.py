@@ -1,26 +1,36 @@
-"""A process that makes ids until it is killed: python makes_ids.py FIRST_NUMBER CLOCK_ERROR_MS."""
+"""A process that makes ids until it is killed: python makes_ids.py FIRST_NUMBER NOW AHEAD, of two numbers.
+
+Its clock is ahead until it has a number. Then it steps back to NOW, and stands still.
+"""
 
 import os
 import sys
-import time
-from contextlib import suppress
+import threading
 from dataclasses import replace
 
-from tweet_service.snowflake import NoWorkerIdError, Snowflakes
+from tweet_service.snowflake import NoWorkerIdError, Reservation, Snowflakes
 from tweet_service.tables import client
 from tweet_service.worker_ids import WorkerIds, keep_reserved
 
-first, error = int(sys.argv[1]), int(sys.argv[2])
+first, clock, ahead = map(int, sys.argv[1:])
+held: list[Reservation] = []
 
 
 def now() -> int:
-    """Tell the time as this machine sees it."""
-    return time.time_ns() // 1_000_000 + error
+    """Tell the time as this process sees it."""
+    return clock if held else clock + ahead
+
+
+def reserve(reservation: Reservation) -> None:
+    """Note it, under a number that fits into an id."""
+    held.append(reservation)
+    ids.reserve(replace(reservation, worker=reservation.worker - first))
 
 
 ids = Snowflakes(now)
-numbers = WorkerIds(client(), os.environ.get("TABLE_PREFIX", ""), now, range(first, first + 4))
-keep_reserved(numbers, lambda held: ids.reserve(replace(held, worker=held.worker - first)))
+keep_reserved(WorkerIds(client(), os.environ.get("TABLE_PREFIX", ""), now, range(first, first + 2)), reserve)
 while True:
-    with suppress(NoWorkerIdError):
+    try:
         print(ids.next()[0], flush=True)  # noqa: T201 - it is asked for
+    except NoWorkerIdError:
+        threading.Event().wait(0.01)

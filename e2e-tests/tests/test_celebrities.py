@@ -1,0 +1,47 @@
+"""A tweet that is not pushed to anybody is read by everybody who follows its author."""
+
+import os
+
+import boto3
+import pytest
+from redis import Redis
+
+from eventually import eventually
+from people import Person
+
+THRESHOLD = 10_000  # followers that make a celebrity, unless the worker is told otherwise
+
+
+@pytest.fixture
+def users():
+    return boto3.resource("dynamodb").Table(f"{os.environ.get('TABLE_PREFIX', '')}users")
+
+
+@pytest.fixture
+def redis():
+    with Redis.from_url(os.environ["REDIS_URL"], decode_responses=True) as redis:
+        yield redis
+
+
+def test_what_a_celebrity_says_is_seen_though_it_is_not_pushed(users, redis):
+    """From the promotion's id on; what came before is there too, everything once, newest first."""
+    alice, star = Person("Alice").join(), Person("Star").join()
+    alice.follow(star)
+    eventually(lambda: star.counts()[0], 1)
+    assert alice.timeline() == []
+    users.update_item(
+        Key={"user_id": star.user_id},
+        UpdateExpression="SET followers_count = :many",
+        ExpressionAttributeValues={":many": THRESHOLD},
+    )
+    said = [star.tweet("pushed, and the reason for the promotion")]
+
+    def promoted():
+        """Say something more each time, until one is past the promotion."""
+        since = users.get_item(Key={"user_id": star.user_id}).get("Item", {}).get("celebrity_since", "")
+        said.append(star.tweet(f"the {len(said)}th"))
+        return bool(since) and said[-1] > since
+
+    eventually(promoted, expected=True, within=60, every=1)
+    eventually(alice.whole_timeline, said[::-1])
+    assert said[-1] not in redis.lrange(f"home_timeline:{{{alice.user_id}}}", 0, -1)
