@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from contracts import TOPICS, ContractError, FollowChanged
 from contracts.registry import RegistryAwayError, codec_for
 from count_aggregator.agents import consume
+from count_aggregator.continuity import Continuity
 from count_aggregator.counting import Counting
 from count_aggregator.dead_letters import KafkaDeadLetters
 from count_aggregator.inbox import Inbox, Message
@@ -60,8 +61,10 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
     )
     inbox = Inbox(TOPIC, codec, KafkaDeadLetters(settings.kafka, TOPIC))
     counting = Counting(ledger, topic_id, alive=progress.attempted)
+    continuity = Continuity(stream.stands)
 
     def handle(partition: int, messages: Sequence[Message]) -> None:
+        continuity.check(partition, [message.offset for message in messages])
         read = inbox.read(messages)
         arrivals = [Arrival(offset, event if isinstance(event, FollowChanged) else None) for offset, event in read]
         counting.count(PARTITION_IDS[partition], arrivals)
@@ -89,6 +92,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
     @app.on_partitions_assigned.connect
     async def assigned(*given: Any, **__: Any) -> None:
         _, places = given
+        continuity.forget()
         ours.clear()
         ours.update(place.partition for place in places if place.topic == TOPIC.name)
         progress.partitions_came()
