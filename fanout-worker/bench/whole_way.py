@@ -19,8 +19,8 @@ from redis import Redis
 from eventually import eventually
 from fanout_worker import layout
 from fanout_worker.deliveries import Deliveries
+from fanout_worker.store import client as our_client
 from fanout_worker.tables import PAGE, Tables
-from fanout_worker.tables import client as our_client
 from fanout_worker.timelines import Timelines, connect
 
 PARTS = Path(__file__).parents[2] / ".stack/parts"

@@ -9,7 +9,8 @@ from botocore.awsrequest import AWSResponse
 
 from fanout_worker.celebrities import Author
 from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.tables import CONFLICT_ATTEMPTS, PAGE, Tables, client
+from fanout_worker.store import client
+from fanout_worker.tables import CONFLICT_ATTEMPTS, PAGE, Tables
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 

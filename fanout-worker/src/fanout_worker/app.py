@@ -11,6 +11,7 @@ import faust
 from contracts import ContractError
 from contracts.registry import RegistryAwayError, codec_for
 from fanout_worker.agents import consume
+from fanout_worker.continuity import Continuity
 from fanout_worker.dead_letters import KafkaDeadLetters
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.inbox import Inbox, Message
@@ -18,8 +19,9 @@ from fanout_worker.known import Known
 from fanout_worker.metrics import BEHIND
 from fanout_worker.progress import Progress
 from fanout_worker.settings import Settings
+from fanout_worker.store import client
 from fanout_worker.streams import GROUP, TOPIC_LIST, KafkaAwayError, Streams
-from fanout_worker.tables import Tables, client
+from fanout_worker.tables import Tables
 from fanout_worker.timelines import Timelines, connect
 from fanout_worker.watchdog import Watchdog
 
@@ -66,13 +68,16 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         alive=progress.attempted,
     )
 
-    def handle(inbox: Inbox, message: Message) -> None:
+    continuity = Continuity(streams.stands)
+
+    def handle(topic: str, inbox: Inbox, message: Message) -> None:
+        continuity.check((topic, message.partition), message.offset)
         with progress.busy():
             deliveries.deliver(inbox.read([message]))
 
     for topic in TOPIC_LIST:
         inbox = Inbox(topic, codecs[topic.name], KafkaDeadLetters(settings.kafka, topic))
-        consume(app, topic.name, partial(handle, inbox))
+        consume(app, topic.name, partial(handle, topic.name, inbox))
     ours = set(streams.places)  # while Kafka has not said which, a lag anywhere may be ours
 
     def behind() -> int:
@@ -91,6 +96,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
     @app.on_partitions_assigned.connect
     async def assigned(*given: Any, **__: Any) -> None:
         _, places = given
+        continuity.forget()
         ours.clear()
         ours.update({(place.topic, place.partition) for place in places} & streams.places)
         progress.partitions_came()

@@ -15,8 +15,9 @@ from fanout_worker.dead_letters import unsettled
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote
 from fanout_worker.settings import JobSettings
+from fanout_worker.store import client
 from fanout_worker.streams import TOPIC_LIST
-from fanout_worker.tables import Tables, client
+from fanout_worker.tables import Tables
 from fanout_worker.timelines import Timelines, connect
 
 THREADS = 8

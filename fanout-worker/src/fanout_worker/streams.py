@@ -47,6 +47,11 @@ class Streams:
         """Return the ids that topics made again under the same names do not keep."""
         return {name: str(topic.topic_id) for name, topic in self._described().items()}
 
+    def stands(self, place: Place) -> int:
+        """Return the offset from which the group still has to read a partition."""
+        starts = self._offsets([place], OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+        return max(self._committed([place])[place], starts[place])
+
     def behind(self, places: Iterable[Place]) -> int:
         """Return how many messages of these partitions Kafka still has for the group."""
         wanted = sorted(places)

@@ -1,25 +1,15 @@
-"""Who follows whom and who said what, as the tables have it now; and who is a celebrity.
+"""Who follows whom and who said what, as the tables have it now; and who is a celebrity."""
 
-Reading is botocore's in all but one thing: a page of a query stays the JSON that came. Checking each value against the
-service's model is most of what botocore takes for a page.
-"""
-
-import json
 import random
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from http import HTTPStatus
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
 from fanout_worker.celebrities import Author
 from fanout_worker.deliveries import StoreAwayError
+from fanout_worker.store import away
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -27,17 +17,6 @@ if TYPE_CHECKING:
 PAGE = 1_000
 THREADS = 8  # that read pages ahead
 CONFLICT_ATTEMPTS = 8
-_MEANT_FOR_CALLERS = {"ConditionalCheckFailedException", "TransactionConflictException"}
-
-
-def client() -> "DynamoDBClient":
-    """Build a client that tries once and gives up within seconds: whoever calls tries again."""
-    retries: Any = {"mode": "standard", "total_max_attempts": 1}
-    dynamodb = boto3.client(
-        "dynamodb", config=Config(connect_timeout=2, read_timeout=4, retries=retries, max_pool_connections=40)
-    )
-    dynamodb.meta.events.register("before-parse.dynamodb.Query", _decode)
-    return dynamodb
 
 
 class Tables:
@@ -58,7 +37,7 @@ class Tables:
 
     def author(self, user_id: str) -> Author:
         """Return what decides how an author's tweets travel, strongly consistent."""
-        with _away():
+        with away():
             answer = self._dynamodb.get_item(
                 TableName=self._users,
                 Key={"user_id": {"S": user_id}},
@@ -69,7 +48,7 @@ class Tables:
 
     def celebrities(self) -> frozenset[str]:
         """List the celebrities, as far as the index has them."""
-        with _away():
+        with away():
             pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName="by_celebrity")
             return frozenset(item["user_id"]["S"] for page in pages for item in page["Items"])
 
@@ -108,12 +87,12 @@ class Tables:
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the edge is there, strongly consistent."""
         key: Any = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}}
-        with _away():
+        with away():
             return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
 
     def author_of(self, tweet_id: str) -> str | None:
         """Return who said it, strongly consistent; None if it is deleted, or never was."""
-        with _away():
+        with away():
             answer = self._dynamodb.get_item(
                 TableName=self._tweets, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
             )
@@ -122,7 +101,7 @@ class Tables:
 
     def latest(self, author_id: str, count: int) -> list[str]:
         """Return the author's newest undeleted ids, as far as the index has them."""
-        with _away():
+        with away():
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._tweets,
                 IndexName="by_author",
@@ -136,7 +115,7 @@ class Tables:
             return [item["tweet_id"]["S"] for item in islice(chain.from_iterable(p["Items"] for p in pages), count)]
 
     def _pages(self, followee_id: str) -> Iterator[list[str]]:
-        with _away():
+        with away():
             for page in self._dynamodb.get_paginator("query").paginate(
                 TableName=self._followers,
                 KeyConditionExpression="followee_id = :followee",
@@ -151,7 +130,7 @@ class Tables:
         """Update an item of users if the condition holds, waiting out a transaction that holds it for a moment."""
         for attempt in range(CONFLICT_ATTEMPTS):
             try:
-                with _away():
+                with away():
                     self._dynamodb.update_item(
                         TableName=self._users,
                         Key={"user_id": {"S": user_id}},
@@ -171,26 +150,3 @@ class Tables:
 def _author(item: Any) -> Author:
     count = int(item.get("followers_count", {"N": "0"})["N"])
     return Author(count, *(item.get(name, {}).get("S") for name in ("celebrity_since", "celebrity_until")))
-
-
-def _decode(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
-    """Decode a page and leave nothing of it to botocore's parser; errors are left as they are."""
-    if response_dict["status_code"] != HTTPStatus.OK:
-        return
-    try:
-        customized_response_dict |= json.loads(response_dict["body"])
-    except ValueError as error:
-        raise StoreAwayError(f"a page that is no JSON: {error}") from error
-    response_dict["body"] = b"{}"
-
-
-@contextmanager
-def _away() -> Iterator[None]:
-    try:
-        yield
-    except ClientError as error:
-        if error.response["Error"]["Code"] in _MEANT_FOR_CALLERS:
-            raise
-        raise StoreAwayError(f"DynamoDB refused: {error}") from error
-    except BotoCoreError as error:
-        raise StoreAwayError(f"DynamoDB did not answer: {error}") from error
