@@ -146,7 +146,7 @@ class Topics:
     def __init__(self, bootstrap_servers: str, topics: Iterable[Topic]) -> None:
         self._bootstrap_servers = bootstrap_servers
         self._topics = tuple(topics)
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": _FATAL_ONLY}, logger=_log)
+        self._client: AdminClient | None = None
 
     def ids(self, seconds: float = _METADATA_SECONDS) -> dict[str, str]:
         """Return each topic's id, which a topic made again under the same name does not keep.
@@ -154,12 +154,14 @@ class Topics:
         Refuse a topic whose number of partitions is not the contract's: events would lie where nobody looks.
         """
         counts = {name: count for topic in self._topics for name, count in _expected(topic)}
-        answers = self._admin.describe_topics(TopicCollection(list(counts)), request_timeout=seconds)
+        client = self._client or self._connect()
+        answers = client.describe_topics(TopicCollection(list(counts)), request_timeout=seconds)
         ids = {}
         for name, count in counts.items():
             try:
                 found = answers[name].result(seconds)
             except (KafkaException, TimeoutError) as error:
+                self._client = None  # one that failed is not asked again: after a broker's end some fail for ever
                 if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise KafkaAwayError(f"Kafka has no topic {name}: run `python -m contracts apply`") from error
                 raise KafkaAwayError(f"Kafka at {self._bootstrap_servers} does not answer: {error}") from error
@@ -169,7 +171,11 @@ class Topics:
                     " the order of events rests on that number, so growing means a new topic"
                 )
             ids[name] = str(found.topic_id)
+        self._client = client
         return ids
+
+    def _connect(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self._bootstrap_servers, "log_level": _FATAL_ONLY}, logger=_log)
 
 
 def _expected(topic: Topic) -> list[tuple[str, int | None]]:

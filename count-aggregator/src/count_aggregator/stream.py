@@ -23,7 +23,7 @@ class Stream:
     def __init__(self, bootstrap_servers: str, topic: Topic) -> None:
         self._topic = topic
         self._where = bootstrap_servers
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": _FATAL_ONLY})
+        self._client: AdminClient | None = None
 
     @property
     def partitions(self) -> range:
@@ -33,7 +33,9 @@ class Stream:
     def topic_id(self) -> str:
         """Return the id that a topic made again under the same name does not keep; refuse a wrong partition count."""
         name = self._topic.name
-        found = self._answer(self._admin.describe_topics(TopicCollection([name]), request_timeout=TIMEOUT_S)[name])
+        found = self._answer(
+            self._connected().describe_topics(TopicCollection([name]), request_timeout=TIMEOUT_S)[name]
+        )
         if len(found.partitions) != self._topic.partitions:
             raise ContractError(
                 f"{name} has {len(found.partitions)} partitions, its contract says {self._topic.partitions}"
@@ -47,9 +49,11 @@ class Stream:
     def committed(self) -> dict[int, int]:
         """Return the offset up to which the group has acknowledged each partition; 0 where it has nothing yet."""
         asked = [TopicPartition(self._topic.name, partition) for partition in self.partitions]
-        (future,) = self._admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(GROUP, asked)], request_timeout=TIMEOUT_S
-        ).values()
+        (future,) = (
+            self._connected()
+            .list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP, asked)], request_timeout=TIMEOUT_S)
+            .values()
+        )
         return {place.partition: max(0, place.offset) for place in self._answer(future).topic_partitions}
 
     def stands(self, partition: int) -> int:
@@ -66,13 +70,20 @@ class Stream:
 
     def _offsets(self, partitions: Iterable[int], which: Any) -> dict[int, int]:
         asked = {TopicPartition(self._topic.name, partition): which for partition in partitions}
-        answers = self._admin.list_offsets(asked, request_timeout=TIMEOUT_S) if asked else {}
+        answers = self._connected().list_offsets(asked, request_timeout=TIMEOUT_S) if asked else {}
         return {place.partition: self._answer(future).offset for place, future in answers.items()}
+
+    def _connected(self) -> AdminClient:
+        """Return a client; one that failed is not asked again: after a broker's end some fail for ever."""
+        client = self._client or AdminClient({"bootstrap.servers": self._where, "log_level": _FATAL_ONLY})
+        self._client = client
+        return client
 
     def _answer(self, future: Any) -> Any:
         try:
             return future.result(TIMEOUT_S)
         except (KafkaException, TimeoutError) as error:
+            self._client = None
             if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 hint = f"Kafka has no topic {self._topic.name}: run `python -m contracts apply`"
                 raise KafkaAwayError(hint) from error

@@ -26,7 +26,7 @@ class Streams:
     def __init__(self, bootstrap_servers: str, topics: Sequence[Topic]) -> None:
         self._topics = {topic.name: topic for topic in topics}
         self._where = bootstrap_servers
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": _FATAL_ONLY})
+        self._client: AdminClient | None = None
 
     @property
     def places(self) -> frozenset[Place]:
@@ -61,26 +61,33 @@ class Streams:
         return sum(max(0, ends[each] - max(done[each], starts[each])) for each in wanted)
 
     def _described(self) -> dict[str, Any]:
-        asked = self._admin.describe_topics(TopicCollection(list(self._topics)), request_timeout=TIMEOUT_S)
+        asked = self._connected().describe_topics(TopicCollection(list(self._topics)), request_timeout=TIMEOUT_S)
         return {name: self._answer(future) for name, future in asked.items()}
 
     def _committed(self, places: Sequence[Place]) -> dict[Place, int]:
         if not places:
             return {}
         asked = [ConsumerGroupTopicPartitions(GROUP, [TopicPartition(*place) for place in places])]
-        (future,) = self._admin.list_consumer_group_offsets(asked, request_timeout=TIMEOUT_S).values()
+        (future,) = self._connected().list_consumer_group_offsets(asked, request_timeout=TIMEOUT_S).values()
         found = self._answer(future).topic_partitions
         return {(place.topic, place.partition): max(0, place.offset) for place in found}
 
     def _offsets(self, places: Sequence[Place], which: Any) -> dict[Place, int]:
         asked = {TopicPartition(*place): which for place in places}
-        answers = self._admin.list_offsets(asked, request_timeout=TIMEOUT_S) if asked else {}
+        answers = self._connected().list_offsets(asked, request_timeout=TIMEOUT_S) if asked else {}
         return {(place.topic, place.partition): self._answer(future).offset for place, future in answers.items()}
+
+    def _connected(self) -> AdminClient:
+        """Return a client; one that failed is not asked again: after a broker's end some fail for ever."""
+        client = self._client or AdminClient({"bootstrap.servers": self._where, "log_level": _FATAL_ONLY})
+        self._client = client
+        return client
 
     def _answer(self, future: Any) -> Any:
         try:
             return future.result(TIMEOUT_S)
         except (KafkaException, TimeoutError) as error:
+            self._client = None
             if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 hint = f"Kafka lacks a topic of {', '.join(self._topics)}: run `python -m contracts apply`"
                 raise KafkaAwayError(hint) from error
