@@ -27,7 +27,10 @@ def test_nothing_is_served_before_the_set_was_read():
     with pytest.raises(StoreAwayError):
         celebrities.check()
     index.answer = ["bob"]
+    with pytest.raises(StoreAwayError):
+        celebrities.check()  # a probe reads nothing itself
     assert celebrities.known() == {"bob"}
+    celebrities.check()
 
 
 def test_while_the_database_is_away_the_old_set_serves():
@@ -35,7 +38,7 @@ def test_while_the_database_is_away_the_old_set_serves():
     index = Index()
     index.answer = ["bob"]
     celebrities = Celebrities(index.read)
-    celebrities.check()
+    celebrities.refresh()
     index.answer = None
     with pytest.raises(StoreAwayError):
         celebrities.refresh()

@@ -34,8 +34,9 @@ class Celebrities:
         return self.refresh() if self._known is None else self._known
 
     def check(self) -> None:
-        """Raise StoreAwayError unless the set is known."""
-        self.known()
+        """Raise StoreAwayError until the thread has read the set: a probe wants its answer at once."""
+        if self._known is None:
+            raise StoreAwayError("DynamoDB has not yet said who is a celebrity")
 
     def refresh(self) -> frozenset[str]:
         """Read the set."""
