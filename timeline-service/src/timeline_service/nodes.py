@@ -8,7 +8,7 @@ import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -92,13 +92,21 @@ class Nodes:
             yield
         except ERRORS as error:
             if isinstance(error, RedisClusterException | ReadOnlyError):
-                self._client = None  # all nodes that it knew are gone, or the one is no master any more: ask the URL
+                self._learn_anew()
             raise away(f"Redis did not answer: {error}") from error
 
     def close(self) -> None:
         """Give the connections back."""
         if self._client is not None:  # a cluster's own close() leaves them open when it was made from a URL
             getattr(self._client, "disconnect_connection_pools", self._client.close)()
+
+    def _learn_anew(self) -> None:
+        """Ask the nodes that were known who has what now; if all are gone, or the one is no master, ask the URL."""
+        client = self._client
+        with suppress(*ERRORS, AttributeError):  # only a cluster's client has a manager of nodes
+            client.nodes_manager.initialize()
+            return
+        self._client = None
 
     def _connect(self) -> Any:
         once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
