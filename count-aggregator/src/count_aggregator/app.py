@@ -61,7 +61,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
     )
     inbox = Inbox(TOPIC, codec, KafkaDeadLetters(settings.kafka, TOPIC))
     counting = Counting(ledger, topic_id, alive=progress.attempted)
-    continuity = Continuity(stream.stands)
+    continuity = Continuity(stream.committed, stream.start)
 
     def handle(partition: int, messages: Sequence[Message]) -> None:
         continuity.check(partition, [message.offset for message in messages])

@@ -56,10 +56,9 @@ class Stream:
         )
         return {place.partition: max(0, place.offset) for place in self._answer(future).topic_partitions}
 
-    def stands(self, partition: int) -> int:
-        """Return the offset from which the group still has to read a partition."""
-        starts = self._offsets([partition], OffsetSpec.earliest())  # type: ignore[no-untyped-call]
-        return max(self.committed()[partition], starts[partition])
+    def start(self, partition: int) -> int:
+        """Return the offset of the first message that Kafka still has of a partition."""
+        return self._offsets([partition], OffsetSpec.earliest())[partition]  # type: ignore[no-untyped-call]
 
     def behind(self, partitions: Iterable[int]) -> int:
         """Return how many messages of these partitions Kafka still has for the group."""

@@ -68,7 +68,7 @@ def create_app(settings: Settings, progress: Progress) -> faust.App:
         alive=progress.attempted,
     )
 
-    continuity = Continuity(streams.stands)
+    continuity = Continuity(streams.committed, streams.start)
 
     def handle(topic: str, inbox: Inbox, message: Message) -> None:
         continuity.check((topic, message.partition), message.offset)

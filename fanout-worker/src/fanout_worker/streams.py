@@ -47,10 +47,13 @@ class Streams:
         """Return the ids that topics made again under the same names do not keep."""
         return {name: str(topic.topic_id) for name, topic in self._described().items()}
 
-    def stands(self, place: Place) -> int:
-        """Return the offset from which the group still has to read a partition."""
-        starts = self._offsets([place], OffsetSpec.earliest())  # type: ignore[no-untyped-call]
-        return max(self._committed([place])[place], starts[place])
+    def committed(self) -> dict[Place, int]:
+        """Return the offset up to which the group has acknowledged each partition; 0 where it has nothing yet."""
+        return self._committed(sorted(self.places))
+
+    def start(self, place: Place) -> int:
+        """Return the offset of the first message that Kafka still has of a partition."""
+        return self._offsets([place], OffsetSpec.earliest())[place]  # type: ignore[no-untyped-call]
 
     def behind(self, places: Iterable[Place]) -> int:
         """Return how many messages of these partitions Kafka still has for the group."""
