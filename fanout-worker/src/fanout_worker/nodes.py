@@ -58,10 +58,12 @@ class Nodes:
         """Run a script with these arguments, and behind them the items, wherever their keys live."""
         parts = self._parts(items)
         asked = [_asked(node, script, args, own) for node, own in parts]  # all of them work before any is listened to
+        # All connections are given back before anything can fail: one that is not is lost to the pool.
+        first = [_answered(node, connection, own) for (node, own), connection in zip(parts, asked, strict=True)]
         return [
             answer
-            for (node, own), connection in zip(parts, asked, strict=True)
-            for answer in _answered(node, connection, own) or self._ask(script, args, node, own)
+            for (node, own), answers in zip(parts, first, strict=True)
+            for answer in answers or self._ask(script, args, node, own)
         ]
 
     def _parts(self, items: Sequence[Item]) -> list[tuple[Redis, Sequence[Item]]]:
