@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 from contracts import TOPICS
 from eventually import eventually
 from people import get
+from topics import skip
 
 SERVICES = (
     "follow-service",
@@ -105,13 +106,6 @@ def caught_up(group: str) -> None:
     eventually(behind, {}, within=60, every=0.2)
 
 
-def _signal(send: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:
-    target = pid(process)
-    if target:
-        send(target, number)
-    return bool(target)
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Have nobody else read FollowChanged or write to it, and nobody find a benchmark's events there afterwards."""
@@ -121,23 +115,12 @@ def quiet() -> Iterator[None]:
     finally:
         control("stop", "count-aggregator")
         for group in ("count-aggregator", "fanout-worker"):
-            skip(group)
+            skip(group, "FollowChanged")
         control("start", "count-aggregator", "fanout-worker", "cdc-bridge")
 
 
-def skip(group: str) -> None:
-    """Move a group without members to the end of FollowChanged."""
-    topic = TOPICS["FollowChanged"]
-    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
-    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    places = [TopicPartition(topic.name, number) for number in range(topic.partitions)]
-    ends = {
-        place: future.result().offset for place, future in admin.list_offsets(dict.fromkeys(places, latest)).items()
-    }
-
-    def moved() -> bool:
-        wanted = [TopicPartition(place.topic, place.partition, offset) for place, offset in ends.items()]
-        (future,) = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)]).values()
-        return future.exception() is None
-
-    eventually(moved, True, within=40, every=0.5)
+def _signal(send: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:
+    target = pid(process)
+    if target:
+        send(target, number)
+    return bool(target)

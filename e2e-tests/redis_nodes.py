@@ -5,7 +5,6 @@ They run as the stack's does, with deploy/local/redis.conf.
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from redis import Redis, RedisError
 from redis.crc import key_slot
 
 from eventually import eventually
+from ports import free_port
 
 REPOSITORY = Path(__file__).parents[1]
 SLOTS = 16_384
@@ -31,7 +31,7 @@ class Node:
     """One Redis, at the same address whenever it runs."""
 
     def __init__(self, directory: Path, *options: str) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.redis: Any = Redis(port=self.port, decode_responses=True, socket_timeout=5)
         self._options = (*SOON, "--port", str(self.port), "--dir", str(directory), *options)
@@ -151,7 +151,7 @@ def redis_cluster(masters: int = 3, *, replicated: bool = False) -> Iterator[Clu
     with ExitStack() as stack:
         nodes = []
         for _ in range(masters * (1 + replicated)):
-            timeout, bus = IMPATIENCE_MS if replicated else PATIENCE_MS, _free_port()
+            timeout, bus = IMPATIENCE_MS if replicated else PATIENCE_MS, free_port()
             options = ["--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", str(timeout)]
             nodes.append(_started(stack, *options))
         yield Cluster(nodes[:masters], nodes[masters:])
@@ -194,13 +194,6 @@ def _master_of(node: Node) -> str:
     """Return the id of the master that a replica has; nothing for a master."""
     (myself,) = (each for each in node.redis.cluster("NODES").values() if "myself" in each["flags"])
     return str(myself["master_id"].strip("-"))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _link(replica: Node) -> str:

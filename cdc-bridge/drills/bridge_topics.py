@@ -6,26 +6,25 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parent))
 
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from load import World, world
 from rig import Tap, until
 
+from topics import admin, largest_batch
+
 FAULTS = int(os.environ.get("FAULTS", "20"))
 TOPIC = "FollowChanged"
-ENOUGH_FOR_ONE = "1500"  # bytes; the limit judges batches, so of small events a few at once
+ENOUGH_FOR_ONE = 1500  # bytes; the limit judges batches, so of small events a few at once
 TOO_LONG = 2000
 
 
 def refusals() -> dict[str, Any]:
     """Write rows whose events Kafka never takes: they are dead letters, and nothing else is missing."""
-    with world() as here, limited(ENOUGH_FOR_ONE):
+    with world() as here, largest_batch(TOPIC, ENOUGH_FOR_ONE):
         letters = Tap(f"{TOPIC}.dlq")
         refused = set()
         for number in range(FAULTS):
@@ -58,22 +57,6 @@ def made_again() -> dict[str, Any]:
         return outcome
 
 
-@contextmanager
-def limited(size: str) -> Iterator[None]:
-    """Let Kafka take no larger batches for the topic."""
-    _alter(AlterConfigOpType.SET, size)
-    yield
-    _alter(AlterConfigOpType.DELETE, None)
-
-
-def _alter(operation: AlterConfigOpType, value: str | None) -> None:
-    entry = ConfigEntry("max.message.bytes", value, incremental_operation=operation)
-    resource = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
-    admin = _admin()  # kept: it ends with its last name
-    for future in admin.incremental_alter_configs([resource]).values():
-        future.result(10)
-
-
 def _write_too_long(here: World) -> str:
     key = f"{'long' * (TOO_LONG // 4)}-{uuid.uuid4().hex}"
     item = {"followee_id": {"S": key}, "follower_id": {"S": "fan"}, "followed_at": {"N": "1"}}
@@ -82,9 +65,9 @@ def _write_too_long(here: World) -> str:
 
 
 def _make_again() -> None:
-    admin = _admin()
-    admin.delete_topics([TOPIC])[TOPIC].result(10)
-    until(lambda: TOPIC not in admin.list_topics(timeout=5).topics, 30)
+    kafka = admin()
+    kafka.delete_topics([TOPIC])[TOPIC].result(10)
+    until(lambda: TOPIC not in kafka.list_topics(timeout=5).topics, 30)
     subprocess.run([sys.executable, "-m", "contracts", "apply"], stdout=subprocess.DEVNULL, check=True)
 
 
@@ -96,10 +79,6 @@ def _told_and_cleared(here: World) -> list[str]:
     here.bridges[0].command("clear", TOPIC)
     until(lambda: all(bridge.ready() for bridge in here.bridges), 60)
     return untold
-
-
-def _admin() -> AdminClient:
-    return AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "log_level": 2})
 
 
 DRILLS = [refusals, made_again]

@@ -22,6 +22,8 @@ import boto3
 from botocore.config import Config
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from ports import free_port
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PARTS = ROOT / ".stack/parts"
@@ -36,13 +38,6 @@ def until(check: Callable[[], Any], within: float, every: float = 0.05) -> Any:
             raise TimeoutError(f"still {answer!r} after {within} s")
         time.sleep(every)
     return answer
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def _get(url: str) -> tuple[int, str]:
@@ -65,7 +60,7 @@ class DynamoDb:
             ["javac", "--release", "17", "-cp", f"{PARTS}/dynamodb/*", "-d", directory, HERE / "UnderControl.java"],  # noqa: S607
             check=True,
         )
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {"AWS_ENDPOINT_URL_DYNAMODB": self.url, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": self.url}
         self._command = [
@@ -120,7 +115,7 @@ class Bridge:
 
     def start(self) -> Self:
         """Start it, on another port each time."""
-        self.port = _free_port()
+        self.port = free_port()
         with self.log.open("ab") as stderr:
             self._child = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "cdc_bridge"],  # noqa: S607

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -16,6 +15,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from cdc_bridge.stream import Streams
+from ports import free_port
 
 from .eventually import eventually
 
@@ -97,9 +97,7 @@ class Process:
     """A bridge, started as the deployment starts it."""
 
     def __init__(self, log, environment):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self._log = log
         own = {"HOST": "127.0.0.1", "PORT": str(self.port), "LEASE_SECONDS": "2"}
         self._environment = os.environ | own | environment

@@ -8,15 +8,14 @@ import subprocess
 import sys
 import time
 import uuid
-from contextlib import contextmanager
 
 import pytest
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from cdc_bridge.leases import LeaseTable
 from cdc_bridge.stream import Streams
 from contracts import TOPICS
 from contracts.registry import codec_for
+from topics import largest_batch
 
 from .eventually import eventually
 from .records import edge, tweet
@@ -49,22 +48,6 @@ def table(dynamodb, table_prefix):
             dynamodb.delete_item(TableName=self._prefix + name, Key={k: {"S": value} for k, value in key.items()})
 
     return Table(table_prefix)
-
-
-@contextmanager
-def largest_batch(topic, size):
-    """Let Kafka take no larger batches for a topic."""
-    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
-
-    def alter(operation):
-        entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=operation)
-        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-        for future in admin.incremental_alter_configs([resource]).values():
-            future.result(10)
-
-    alter(AlterConfigOpType.SET)
-    yield
-    alter(AlterConfigOpType.DELETE)
 
 
 def naming(*ids):

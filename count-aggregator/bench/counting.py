@@ -13,7 +13,7 @@ from typing import Any
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "drills")]
 
-from backlog import Pair, drained, fill, metric, ordinary, togglers, viral
+from backlog import TOPIC, Pair, drained, fill, metric, ordinary, togglers, viral
 from crowd import client
 from workers import Second
 
@@ -21,7 +21,8 @@ from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
 from count_aggregator.tally import Arrival
-from processes import control, quiet, skip
+from processes import control, quiet
+from topics import skip
 
 EVENTS = int(os.environ.get("EVENTS", "12000"))
 MANY = int(os.environ.get("MANY_EVENTS", "1000000"))
@@ -83,7 +84,7 @@ def memory() -> dict[str, Any]:
     """Resident memory of one worker over very many events of a few hundred people."""
     seen: list[tuple[float, float]] = []
     with quiet():
-        skip("count-aggregator")
+        skip("count-aggregator", TOPIC.name)
         fill(togglers(f"bench-{uuid.uuid4().hex[:8]}"), MANY)
         control("start", "count-aggregator")
         drained([PORT], MANY, WITHIN, lambda n: seen.append((n, metric(PORT, "process_resident_memory_bytes"))))
@@ -150,7 +151,7 @@ def _batches_after(count: int) -> float:
 
 def _one(pair: Pair) -> dict[str, float]:
     control("stop", "count-aggregator")
-    skip("count-aggregator")
+    skip("count-aggregator", TOPIC.name)
     fill(pair, EVENTS)
     control("start", "count-aggregator")
     try:
@@ -160,7 +161,7 @@ def _one(pair: Pair) -> dict[str, float]:
 
 
 def _two(pair: Pair) -> dict[str, float]:
-    skip("count-aggregator")
+    skip("count-aggregator", TOPIC.name)
     fill(pair, EVENTS)
     second = Second()
     second.start()

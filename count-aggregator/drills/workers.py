@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from contracts import TOPICS
 from eventually import eventually
+from ports import free_port
 from processes import control, pid
+from topics import admin, ends
 
 TOPIC = TOPICS["FollowChanged"]
 GROUP = "count-aggregator"
@@ -30,9 +31,7 @@ class Second:
 
     def __init__(self) -> None:
         self.starts = 0
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self._log = Path(os.environ["STACK_DIR"]) / "logs/count-aggregator-2.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._wanted = threading.Event()
@@ -174,7 +173,5 @@ def redeliver_the_last_hour(second: Second) -> int:
 
 def events() -> int:
     """Return how many messages the topic has."""
-    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
-    places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
-    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    return sum(future.result().offset for future in admin.list_offsets(dict.fromkeys(places, latest)).values())
+    kafka = admin()
+    return sum(ends(kafka, TOPIC.name).values())

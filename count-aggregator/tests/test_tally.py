@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from contracts import TOPICS
 from count_aggregator.tally import Arrival, tally, vanished
 
-from .conftest import PEOPLE, SHARDS, arrivals, event, histories
+from .conftest import arrivals, event, histories
 
 TOPIC = TOPICS["FollowChanged"]
 PLENTY = 1_000
@@ -31,20 +31,8 @@ def added(tallies):
     return followers, following
 
 
-@st.composite
-def sources(draw):
-    """What the bridge publishes: each shard in order, the shards mixed as they like."""
-    last, events = dict.fromkeys(SHARDS, 0), []
-    for _ in range(draw(st.integers(0, 40))):
-        shard = draw(st.sampled_from(SHARDS))
-        last[shard] += draw(st.integers(1, 10**20))
-        follower, followee = draw(st.permutations(PEOPLE))[:2]
-        events.append(event(last[shard], follower, followee, following=draw(st.booleans()), shard=shard))
-    return events
-
-
 @settings(deadline=None)
-@given(sources(), st.data())
+@given(histories(), st.data())
 def test_any_interleaving_redelivery_and_split_gives_the_same_counts(published, data):
     """Partitions in any order, each cut anywhere, each cut begun again anywhere before: each event counts once."""
     partitions = {}

@@ -22,6 +22,7 @@ from fanout_worker.deliveries import Deliveries
 from fanout_worker.store import client as our_client
 from fanout_worker.tables import PAGE, Tables
 from fanout_worker.timelines import Timelines, connect
+from ports import free_port
 
 PARTS = Path(__file__).parents[2] / ".stack/parts"
 FOLLOWERS = tuple(map(int, os.environ.get("FOLLOWERS", "100,1000,10000,100000").split(",")))
@@ -152,9 +153,7 @@ def room(redis: Any) -> Iterator[None]:
 @contextmanager
 def dynamodb() -> Iterator[str]:
     """Run a DynamoDB in memory, where a hundred thousand rows are written in a minute; give its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     parts = f"{PARTS}/dynamodb"
     java = ["setpriv", "--pdeathsig", "KILL", f"{PARTS}/bin/java", "-Xmx1g", "-XX:+UseSerialGC"]
     local = ["-cp", f"{parts}/*:{parts}/ours", "OnLoopback", "-sharedDb", "-inMemory", "-port", str(port)]

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ports import free_port
 from processes import control
 
 THRESHOLD = 10
@@ -59,7 +59,7 @@ def two() -> Iterator[tuple[Fanout, Fanout]]:
     control("stop", "fanout-worker")
     workers = (
         Fanout(int(os.environ["FANOUT_WORKER_PORT"]), logs / "fanout-worker-drill-1.log"),
-        Fanout(_free_port(), logs / "fanout-worker-drill-2.log"),
+        Fanout(free_port(), logs / "fanout-worker-drill-2.log"),
     )
     try:
         yield workers
@@ -73,10 +73,3 @@ def demote(user_id: str) -> subprocess.CompletedProcess[str]:
     """Give the operator's command."""
     command = [*COMMAND, "demote", user_id]
     return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port

@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from eventually import eventually
+from ports import free_port
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 EPOCH = 1_288_834_974_657
@@ -71,9 +72,7 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
 @contextmanager
 def served(**settings: str) -> Iterator[int]:
     """Serve timelines on a free port, by the service's own gunicorn settings."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     public = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
     command = [sys.executable, "-m", "gunicorn", "-c", HERE.parent / "gunicorn.conf.py", "--chdir", HERE]
     environment = {**os.environ, "PORT": str(port), "HOST": "127.0.0.1", "BENCH_PUBLIC_KEY": public, **settings}

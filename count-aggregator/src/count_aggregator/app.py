@@ -1,6 +1,5 @@
 """Wiring, and nothing else: real parts, in the order in which they are needed."""
 
-import logging
 import os
 import tempfile
 import threading
@@ -10,7 +9,7 @@ from typing import Any
 import faust
 from botocore.exceptions import BotoCoreError, ClientError
 
-from contracts import TOPICS, ContractError, FollowChanged
+from contracts import ContractError, FollowChanged
 from contracts.registry import RegistryAwayError, codec_for
 from count_aggregator.agents import consume
 from count_aggregator.continuity import Continuity
@@ -21,18 +20,15 @@ from count_aggregator.ledger import Ledger, TryAgainError, client
 from count_aggregator.metrics import BEHIND, OPEN_GAPS
 from count_aggregator.progress import Progress
 from count_aggregator.settings import Settings
-from count_aggregator.stream import GROUP, KafkaAwayError, Stream
+from count_aggregator.stream import GROUP, PARTITION_IDS, TOPIC, KafkaAwayError, Stream
 from count_aggregator.tally import Arrival
 from count_aggregator.watchdog import Watchdog
 
-TOPIC = TOPICS["FollowChanged"]
-PARTITION_IDS = tuple(f"{TOPIC.name}/{partition}" for partition in range(TOPIC.partitions))
 STREAM_RETENTION_S = 24 * 3600  # DynamoDB's own
 MARGIN_S = 24 * 3600
 KEPT_S = TOPIC.retention_ms // 1000 + STREAM_RETENTION_S + MARGIN_S
 LONGEST_STOP = 20.0
 EXIT_HUNG = 75
-_log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings, progress: Progress) -> faust.App:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
-from contracts import TOPICS
 from count_aggregator.bar import Bar
 from count_aggregator.dead_letters import unsettled
 from count_aggregator.leases import Bridge, streams_client
@@ -17,9 +16,8 @@ from count_aggregator.ledger import Ledger
 from count_aggregator.reconcile import NeverStillError, Reconciliation, Summary
 from count_aggregator.settings import JobSettings
 from count_aggregator.store import Accounts, Throttle, patient_client
-from count_aggregator.stream import Stream
+from count_aggregator.stream import PARTITION_IDS, TOPIC, Stream
 
-TOPIC = TOPICS["FollowChanged"]
 TOP = 10_000
 TOLERANCE = 0.001  # of the top accounts: the hourly look is for what anybody would notice
 
@@ -59,7 +57,7 @@ class Job:
 
     def everybody(self) -> int:
         """Check all accounts exactly, and with that close the gaps that were open before."""
-        gaps = self._ledger.open_gaps(f"{TOPIC.name}/{partition}" for partition in range(TOPIC.partitions))
+        gaps = self._ledger.open_gaps(PARTITION_IDS)
         self._bar.tell("counting everybody's rows", 0, 0)
         checked, suspects = self._accounts.suspects()
         summary = self._reconciliation.run(suspects)
@@ -71,7 +69,7 @@ class Job:
 
     def hourly(self) -> int:
         """Check the top accounts, or everybody if events vanished since that was last done."""
-        gaps = self._ledger.open_gaps(f"{TOPIC.name}/{partition}" for partition in range(TOPIC.partitions))
+        gaps = self._ledger.open_gaps(PARTITION_IDS)
         return self.everybody() if gaps else self.top(TOP)
 
     def dead_letters(self) -> int:

@@ -6,9 +6,11 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # it exports it without saying
 
-from contracts import ContractError, Topic
+from contracts import TOPICS, ContractError, Topic
 
 GROUP = "count-aggregator"
+TOPIC = TOPICS["FollowChanged"]
+PARTITION_IDS = tuple(f"{TOPIC.name}/{partition}" for partition in range(TOPIC.partitions))  # in the ledger
 TIMEOUT_S = 5.0
 _FATAL_ONLY = 2  # librdkafka writes several lines a second while a broker is away
 

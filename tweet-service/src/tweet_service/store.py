@@ -102,42 +102,33 @@ class DynamoStore:
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
         """Return the ids of a hundred tweets at most that are not marked, going down, and where the next begin."""
+        items, rest = self._down(author_id, below or _TOP, 100)
+        return [item["tweet_id"]["S"] for item in items], rest
+
+    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
+        """List an author's undeleted tweets, newest first: a page is short only at the end."""
+        below: str | None = _read_cursor(cursor) if cursor else _TOP
+        tweets: list[Tweet] = []
+        while below and len(tweets) <= limit:
+            items, below = self._down(author_id, below, limit + 1)
+            tweets += [_tweet(item) for item in items]
+        page = tweets[:limit]
+        return Page(page, _write_cursor(page[-1].tweet_id) if len(tweets) > limit else None)
+
+    def _down(self, author_id: str, below: str, most: int) -> tuple[list[Any], str | None]:
+        """Look at so many of an author's tweets below an id; return the undeleted, and below which id to go on."""
         with away():
-            answer = self._dynamodb.query(
+            answer: Any = self._dynamodb.query(
                 TableName=self._table,
                 IndexName="by_author",
                 KeyConditionExpression="author_id = :author AND tweet_id < :below",
                 FilterExpression="attribute_not_exists(deleted_at)",
-                ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below or _TOP}},
+                ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
                 ScanIndexForward=False,
-                Limit=100,
+                Limit=most,
             )
         last = answer.get("LastEvaluatedKey")
-        return [item["tweet_id"]["S"] for item in answer["Items"]], last["tweet_id"]["S"] if last else None
-
-    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
-        """List an author's undeleted tweets, newest first: a page is short only at the end."""
-        below = _read_cursor(cursor) if cursor else _TOP
-        tweets: list[Tweet] = []
-        query: dict[str, Any] = {}
-        while len(tweets) <= limit:
-            with away():
-                answer = self._dynamodb.query(
-                    TableName=self._table,
-                    IndexName="by_author",
-                    KeyConditionExpression="author_id = :author AND tweet_id < :below",
-                    FilterExpression="attribute_not_exists(deleted_at)",
-                    ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
-                    ScanIndexForward=False,
-                    Limit=limit + 1,
-                    **query,
-                )
-            tweets += [_tweet(item) for item in answer["Items"]]
-            if "LastEvaluatedKey" not in answer:
-                break
-            query = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-        page = tweets[:limit]
-        return Page(page, _write_cursor(page[-1].tweet_id) if len(tweets) > limit else None)
+        return answer["Items"], last["tweet_id"]["S"] if last else None
 
 
 def _claim_key(author_id: str, key: str) -> Any:

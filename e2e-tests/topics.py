@@ -1,0 +1,61 @@
+"""Topics and groups in Kafka, as operators change them: limits, ends, and where a group stands."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    OffsetSpec,
+    ResourceType,
+)
+
+from contracts import TOPICS
+from eventually import eventually
+
+
+def admin() -> AdminClient:
+    """Connect; keep what this returns in a variable for as long as it works."""
+    return AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "log_level": 2})
+
+
+def ends(kafka: AdminClient, topic: str) -> dict[int, int]:
+    """Return the offset after the last message of each of the topic's partitions."""
+    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    asked = {TopicPartition(topic, number): latest for number in range(TOPICS[topic].partitions)}
+    return {place.partition: future.result().offset for place, future in kafka.list_offsets(asked).items()}
+
+
+def skip(group: str, topic: str) -> None:
+    """Move a group without members to the topic's end."""
+    kafka = admin()
+    wanted = [TopicPartition(topic, number, end) for number, end in ends(kafka, topic).items()]
+
+    def moved() -> bool:
+        (future,) = kafka.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)]).values()
+        return future.exception() is None
+
+    eventually(moved, True, within=40, every=0.5)
+
+
+@contextmanager
+def largest_batch(topic: str, size: int) -> Iterator[None]:
+    """Let Kafka take no larger batches of bytes for the topic, for as long as the context lasts."""
+    kafka = admin()
+
+    def alter(operation: AlterConfigOpType) -> None:
+        entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=operation)
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+        for future in kafka.incremental_alter_configs([resource]).values():
+            future.result(10)
+
+    alter(AlterConfigOpType.SET)
+    try:
+        yield
+    finally:
+        alter(AlterConfigOpType.DELETE)
