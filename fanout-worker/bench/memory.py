@@ -77,9 +77,8 @@ def _populate(redis: Any, seeds: list[str]) -> None:
     with redis.pipeline(transaction=False) as pipeline:
         for n in range(USERS):
             pipeline.restore(layout.home_timeline(f"user-{n}"), 7 * 86_400_000, next(lists))
-            followed = ["!12345678", *(_user() for _ in range(FOLLOWEES))]
-            pipeline.hset(layout.following(f"user-{n}"), mapping=dict.fromkeys(followed, ""))
-            pipeline.expire(layout.following(f"user-{n}"), 7 * 86_400)
+            followed = " ".join(["!12345678", *(_user() for _ in range(FOLLOWEES)), ""])
+            pipeline.set(layout.following(f"user-{n}"), followed, ex=7 * 86_400)
             if n % 100 == 0:
                 pipeline.execute()
         pipeline.execute()

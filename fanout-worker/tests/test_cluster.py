@@ -45,7 +45,7 @@ class World:
         for user in users:
             home = self.home(user)
             home.rpush(layout.home_timeline(user), "0")
-            home.hset(layout.following(user), mapping={user: "", f"!{history(home)}": ""})
+            home.set(layout.following(user), f"!{history(home)} {user} ")
 
     def home(self, user):
         return self.cluster.owner(layout.home_timeline(user)).redis
@@ -53,7 +53,7 @@ class World:
     def is_warm(self, user):
         """As a reader sees it."""
         home = self.home(user)
-        return home.hexists(layout.following(user), f"!{history(home)}")
+        return (home.get(layout.following(user)) or "").startswith(f"!{history(home)} ")
 
     def ids(self, user):
         return self.home(user).lrange(layout.home_timeline(user), 0, -1)

@@ -27,7 +27,7 @@ def warm(redis, user):
     for name in (layout.home_timeline, layout.author_timeline):
         redis.rpush(name(user), "0")
     for name in (layout.following, layout.author_following):
-        redis.hset(name(user), user, "")
+        redis.set(name(user), f"!12345678 {user} ")
 
 
 def there(redis, user):

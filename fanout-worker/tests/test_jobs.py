@@ -42,11 +42,11 @@ def redis():
 
 def warm(redis, user, *followees):
     redis.rpush(layout.home_timeline(user), "0")
-    redis.hset(layout.following(user), mapping=dict.fromkeys([user, *followees], ""))
+    redis.set(layout.following(user), f"!12345678 {' '.join([user, *followees])} ")
 
 
 def shown(redis, user):
-    return redis.lrange(layout.home_timeline(user), 0, -1), set(redis.hkeys(layout.following(user)))
+    return redis.lrange(layout.home_timeline(user), 0, -1), set((redis.get(layout.following(user)) or "").split()[1:])
 
 
 def follow(fan, star):

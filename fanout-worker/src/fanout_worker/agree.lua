@@ -4,12 +4,14 @@
 local timeline, following, followee = KEYS[1], KEYS[2], ARGV[1]
 local last = redis.call('LINDEX', timeline, -1)
 if not last then return 0 end
-if last:byte() == 33 or redis.call('EXISTS', following) == 0 then -- 33 is '!', the mark of a rebuild
+local known = redis.call('GET', following)
+if last:byte() == 33 or not known then -- 33 is '!', the mark of a rebuild
   redis.call('DEL', timeline)
   return 0
 end
-if ARGV[2] == '0' then
-  redis.call('HDEL', following, followee) -- the ids may stay: the reader drops them
+local from, to = known:find(' ' .. followee .. ' ', 1, true)
+if ARGV[2] == '0' then -- the ids may stay: the reader drops them
+  if from then redis.call('SET', following, known:sub(1, from) .. known:sub(to + 1), 'KEEPTTL') end
   return 1
 end
 
@@ -29,5 +31,5 @@ if #merged > #old or #merged > cap then -- over the cap, the followee's own ids 
   end
   if expiry > 0 then redis.call('PEXPIRE', timeline, expiry) end
 end
-redis.call('HSET', following, followee, '')
+if not from then redis.call('APPEND', following, followee .. ' ') end
 return 1

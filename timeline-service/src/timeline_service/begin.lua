@@ -3,7 +3,7 @@
 local now, last = history(), redis.call('LINDEX', KEYS[1], -1)
 if last then
   local marked = last:byte() == 33 and last:sub(1, #now) == now -- 33 is '!'
-  if marked or last:byte() ~= 33 and redis.call('HEXISTS', KEYS[2], now) == 1 then return 0 end
+  if marked or last:byte() ~= 33 and redis.call('GETRANGE', KEYS[2], 0, #now - 1) == now then return 0 end
   redis.call('DEL', KEYS[1])
 end
 redis.call('RPUSH', KEYS[1], now .. ARGV[1])

@@ -122,7 +122,7 @@ def connect(url: str) -> Nodes:
     return Nodes(url, connect_timeout=0.5, timeout=1)
 
 
-def _timeline(ids: str, following: str, history: str) -> Timeline:
-    down, known = ids.split(" "), following.split(" ")
-    known.remove(history)
-    return Timeline(down[:-1] if down[-1] == BEGINNING else down, down[-1], frozenset(known))
+def _timeline(ids: str, following: str) -> Timeline:
+    down = ids.split(" ")
+    _history, _, known = following.partition(" ")
+    return Timeline(down[:-1] if down[-1] == BEGINNING else down, down[-1], frozenset(known.split()))

@@ -14,20 +14,10 @@ for b = 4, last do -- both descend; ids are 19 digits, so they compare as string
   merged[#merged + 1] = ARGV[b]
 end -- what arrived below the last element is served by the database
 
-local following = { now, '' } -- the history first: it is asked for in every read, and a packed hash is searched from there
-for i = last + 1, #ARGV do
-  following[#following + 1] = ARGV[i]
-  following[#following + 1] = ''
+redis.call('DEL', KEYS[1])
+for i = 1, #merged, 1000 do
+  redis.call('RPUSH', KEYS[1], unpack(merged, i, math.min(i + 999, #merged)))
 end
-
-local function all(command, key, items)
-  for i = 1, #items, 1000 do
-    redis.call(command, key, unpack(items, i, math.min(i + 999, #items)))
-  end
-end
-redis.call('DEL', KEYS[1], KEYS[2])
-all('RPUSH', KEYS[1], merged)
-all('HSET', KEYS[2], following)
 redis.call('EXPIRE', KEYS[1], ARGV[2])
-redis.call('EXPIRE', KEYS[2], ARGV[2])
+redis.call('SET', KEYS[2], now .. ' ' .. table.concat(ARGV, ' ', last + 1) .. ' ', 'EX', ARGV[2])
 return 1
