@@ -6,12 +6,13 @@ node. A cluster refuses that where a slot moves: then each item is asked about b
 
 import hashlib
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import chain
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from redis import Redis, RedisCluster, RedisError
 from redis.backoff import NoBackoff
@@ -41,6 +42,7 @@ class Nodes:
         self._url = url
         self._options = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout, "decode_responses": True}
         self._client: Any = None
+        self._idle: WeakKeyDictionary[Redis, deque[Any]] = WeakKeyDictionary()  # redis-py's pool costs half a call
         self._connecting = threading.Lock()
 
     @property
@@ -57,9 +59,9 @@ class Nodes:
     def gather(self, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Answers:
         """Run a script with these arguments, and behind them the items, wherever their keys live."""
         parts = self._parts(items)
-        asked = [_asked(node, script, args, own) for node, own in parts]  # all of them work before any is listened to
+        asked = [self._asked(node, script, args, own) for node, own in parts]  # all work before any is listened to
         # All connections are given back before anything can fail: one that is not is lost to the pool.
-        first = [_answered(node, connection, own) for (node, own), connection in zip(parts, asked, strict=True)]
+        first = [self._answered(node, connection, own) for (node, own), connection in zip(parts, asked, strict=True)]
         return [
             answer
             for (node, own), answers in zip(parts, first, strict=True)
@@ -79,6 +81,32 @@ class Nodes:
                 raise SlotNotCoveredError(f"no node has the slot of {item[0]}")
             parts[nodes[0].redis_connection].append(item)
         return [*parts.items()]
+
+    def _asked(self, node: Redis, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Any:
+        """Send a call; return the connection that the answer will come from, or None."""
+        idle = self._idle.setdefault(node, deque())
+        try:
+            connection = idle.pop() if idle else node.connection_pool.get_connection()
+        except (IndexError, *ERRORS):  # another thread was faster, or the node is gone
+            return None
+        try:
+            connection.send_command("EVALSHA", script.sha, 0, *args, *chain.from_iterable(items))
+        except ERRORS:
+            _drop(node, connection)
+            return None
+        return connection
+
+    def _answered(self, node: Redis, connection: Any, items: Sequence[Item]) -> Answers:
+        """Return the answer, or nothing if it was an error."""
+        if connection is None:
+            return []
+        try:
+            answer = connection.read_response()
+        except ERRORS:
+            _drop(node, connection)
+            return []
+        self._idle[node].append(connection)
+        return [(items, answer)]
 
     def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:
         """Ask anew, where the first answer was an error."""
@@ -126,30 +154,6 @@ def _run(client: Any, script: Script, keys: Sequence[str], args: Sequence[str | 
         return client.eval(script.text, len(keys), *keys, *args)
 
 
-def _asked(node: Redis, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Any:
-    """Send a call; return the connection that the answer will come from, or None."""
-    pool: Any = node.connection_pool
-    try:
-        connection = pool.get_connection()
-    except ERRORS:
-        return None
-    try:
-        connection.send_command("EVALSHA", script.sha, 0, *args, *chain.from_iterable(items))
-    except ERRORS:
-        connection.disconnect()
-        pool.release(connection)
-        return None
-    return connection
-
-
-def _answered(node: Redis, connection: Any, items: Sequence[Item]) -> Answers:
-    """Return the answer, or nothing if it was an error."""
-    if connection is None:
-        return []
-    try:
-        return [(items, connection.read_response())]
-    except ERRORS:
-        connection.disconnect()
-        return []
-    finally:
-        node.connection_pool.release(connection)
+def _drop(node: Redis, connection: Any) -> None:
+    connection.disconnect()
+    node.connection_pool.release(connection)
