@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, groupby, islice, takewhile
+from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 CAP = 800  # tweets that a cached timeline holds
@@ -78,14 +78,12 @@ def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> 
         (run,) = runs
         ids = list(under(run.ids, below)[:count])
         return Run(ids, ids[-1] if ids and len(ids) == count else run.floor)
-    floor = max(run.floor for run in runs)
+    floor = max([run.floor for run in runs])
     parts = [under(run.ids, below) for run in runs]
-    least = max(
-        [floor, *(part[count - 1] for part in parts if count and len(part) >= count)]
-    )  # none below it is wanted
-    merged = heapq.merge(*(part for part in parts if part and part[0] >= least), reverse=True)
-    complete = takewhile(lambda tweet_id: tweet_id >= floor, (tweet_id for tweet_id, _ in groupby(merged)))
-    ids = list(islice(complete, count))
+    least = max([floor, *(part[count - 1] for part in parts if count and len(part) >= count)])  # none below is wanted
+    merged = heapq.merge(*[part for part in parts if part and part[0] >= least], reverse=True)
+    ids = [tweet_id for tweet_id, _ in islice(groupby(merged), count)]
+    ids = ids[: len(ids) - len(under(ids, floor))]
     return Run(ids, ids[-1] if ids and len(ids) == count else floor)
 
 
@@ -98,11 +96,13 @@ def behind(runs: Mapping[str, Run], count: int) -> dict[str, str]:
 
 def under(ids: Sequence[str], below: str) -> Sequence[str]:
     """Return the ids that come after this one."""
+    if not ids or ids[0] < below:  # nearly always
+        return ids
     low, high = 0, len(ids)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if ids[middle] < below else (middle + 1, high)
-    return ids[low:] if low else ids
+    return ids[low:]
 
 
 def tweet(tweet_id: str, author_id: str, text: str, created_at: int) -> Tweet:
