@@ -1,12 +1,12 @@
-"""How long until a follow counts and a tweet shows, under the nominal load."""
+"""How long until a follow counts and a tweet shows, under the nominal load; and under tweets to many followers."""
 
 import random
 import statistics
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, Self
 
 from people import Person
 
@@ -16,6 +16,9 @@ AUTHORS = 40
 FANS = 5
 LONGEST_WAIT = 30.0
 POLL = 0.05
+MANY_A_SECOND = 50
+MANY_AUTHORS = 20
+MANY_FANS = 200
 
 
 def freshness() -> list[dict[str, Any]]:
@@ -29,32 +32,60 @@ def freshness() -> list[dict[str, Any]]:
     for reader in readers:
         _until(lambda: reader.counts()[1] == AUTHORS)  # noqa: B023 - called at once
         reader.timeline()
-    watched = _Watch(readers)
-    follows, tweets = [], []
-    with ThreadPoolExecutor(64) as threads:
-        began = time.monotonic()
-        for n in range(SECONDS * A_SECOND):
-            if n % (10 * A_SECOND) == 0:
-                print(f"    {n // A_SECOND} of {SECONDS} s", flush=True)
-            time.sleep(max(0, began + n / A_SECOND - time.monotonic()))
-            follows.append(threads.submit(_follow, readers[n % FANS], stars[n]))
-            tweets.append(threads.submit(_tweet, random.choice(authors), watched, n % FANS))
-        seen = [[job.result() for job in jobs] for jobs in (follows, tweets)]
-    watched.end()
-    took = max(one.answered for jobs in seen for one in jobs) - began
-    if took > SECONDS * 1.05:
-        raise RuntimeError(f"the load of {SECONDS} s took {took:.0f} s: this machine is too slow to be measured at it")
-    load = f"{len(follows) / took:.1f} follows/s and {len(tweets) / took:.1f} tweets/s answered over {took:.0f} s"
-    setup = f"{load}; each polled over HTTP every {POLL * 1000:.0f} ms; the time is from sending the write"
+    with _Watch(readers) as watched:
+        follows, tweets = _load(
+            A_SECOND,
+            lambda n: _follow(readers[n % FANS], stars[n]),
+            lambda n: _tweet(random.choice(authors), watched, n % FANS),
+        )
+    load = f"{A_SECOND} follows/s and {A_SECOND} tweets/s"
     return [
-        figure
-        for name, jobs in zip(("follow → count visible", "tweet → in a follower's timeline"), seen, strict=True)
-        for figure in _figures(name, [one.lag for one in jobs], setup)
+        *_figures("follow → count visible", follows, load),
+        *_figures("tweet → in a follower's timeline", tweets, load),
     ]
 
 
-def _figures(name: str, lags: list[float], setup: str) -> list[dict[str, Any]]:
+def many_followers() -> list[dict[str, Any]]:
+    """Tweet at 50/s to 200 followers each, all of them with warm timelines; watch some of these."""
+    authors = [Person(f"Author {n}").join() for n in range(MANY_AUTHORS)]
+    readers = [Person(f"Reader {n}").join() for n in range(MANY_FANS)]
+
+    def settle(reader: Person) -> None:
+        for author in authors:
+            reader.follow(author)
+        _until(lambda: reader.counts()[1] == MANY_AUTHORS)
+        reader.timeline()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(settle, readers))
+    with _Watch(readers[:FANS]) as watched:
+        (tweets,) = _load(MANY_A_SECOND, lambda n: _tweet(random.choice(authors), watched, n % FANS))
+    load = f"{MANY_A_SECOND} tweets/s to {MANY_FANS} followers each, all of them warm"
+    return _figures(f"tweet → {MANY_FANS} timelines", tweets, load)
+
+
+def _load(a_second: int, *writes: Callable[[int], "Seen"]) -> "list[list[Seen]]":
+    """Do all these writes so often a second; return of each what became of them."""
+    with ThreadPoolExecutor(a_second * 4) as threads:
+        jobs: list[list[Future[Seen]]] = [[] for _ in writes]
+        began = time.monotonic()
+        for n in range(SECONDS * a_second):
+            if n % (10 * a_second) == 0:
+                print(f"    {n // a_second} of {SECONDS} s", flush=True)
+            time.sleep(max(0, began + n / a_second - time.monotonic()))
+            for write, its in zip(writes, jobs, strict=True):
+                its.append(threads.submit(write, n))
+        seen = [[job.result() for job in its] for its in jobs]
+    took = max(one.answered for its in seen for one in its) - began
+    if took > SECONDS * 1.05:
+        raise RuntimeError(f"the load of {SECONDS} s took {took:.0f} s: this machine is too slow to be measured at it")
+    return seen
+
+
+def _figures(name: str, seen: "list[Seen]", load: str) -> list[dict[str, Any]]:
+    lags = [one.lag for one in seen]
     cuts = statistics.quantiles(lags, n=100)
+    setup = f"{load}, for {SECONDS} s; each polled over HTTP every {POLL * 1000:.0f} ms; from sending the write"
     common = {"unit": "s", "reference": None, "ratio": None, "target": None, "setup": setup}
     return [
         {"name": f"freshness: {name}, p50", "ours": cuts[49], **common},
@@ -115,7 +146,10 @@ class _Watch:
                 raise TimeoutError(f"tweet {tweet_id} not visible after {LONGEST_WAIT} s")
             return self._seen[reader][tweet_id]
 
-    def end(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -130,4 +164,4 @@ class _Watch:
                 self._changed.notify_all()
 
 
-BENCHMARKS = [freshness]
+BENCHMARKS = [freshness, many_followers]
