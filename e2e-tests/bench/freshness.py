@@ -156,7 +156,7 @@ class _Watch:
 
     def _read(self, reader: Person, seen: dict[str, float]) -> None:
         while not self._over.wait(POLL):
-            tweets = reader.ask("GET", "/v1/timeline?limit=100")["tweets"]
+            tweets = reader.insist("GET", "/v1/timeline?limit=100")["tweets"]  # a rebuild may be told to wait
             now = time.monotonic()
             with self._changed:
                 for tweet in tweets:

@@ -14,8 +14,8 @@ from field import Field, by_crowd, crowds, fresh, rate, rates
 
 from redis_nodes import redis_cluster, redis_node
 
-POPULATION = int(os.environ.get("POPULATION", "100000"))
-CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "20000"))
+POPULATION = int(os.environ.get("POPULATION", "200000"))
+CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "40000"))
 FOLLOWERS = int(os.environ.get("CROWD", "10000"))
 DELIVERIES = int(os.environ.get("DELIVERIES", "100000"))
 RUNS = int(os.environ.get("RUNS", "5"))

@@ -67,6 +67,8 @@ class Field:
     def followers(self, count: int, lane: int, lanes: int) -> list[str]:
         """Choose that many users among those of one lane: its authors' followers follow no others."""
         users = self._lanes[lanes][lane]
+        if count > len(users):
+            raise ValueError(f"a lane has {len(users):,} users, so nobody has {count:,} followers: raise POPULATION")
         start = random.randrange(len(users))
         return users[start : start + count] + users[: max(0, start + count - len(users))]
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import random
 import socket
 import statistics
 import subprocess
@@ -54,10 +55,10 @@ def follow(follower: str, followees: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
-    """Give so many tweets of each author, all in turn, in the hour that is past."""
+    """Give so many tweets of each author, all in turn and anyone first, in the hour that is past."""
     now = int(time.time() * 1000)
     for turn in range(each):
-        for author in authors:
+        for author in random.sample(authors, len(authors)):
             at = now - 3_600_000 + turn * (3_000_000 // each)
             tweet_id = str((at - EPOCH << 22) + next(_numbers) % 4_000_000)
             text = f"what {author} said for the {turn}th time, of about the length that people write"

@@ -8,15 +8,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from timeline_service.building import Building, chunks
 from timeline_service.stores import Timelines
 from timeline_service.timeline import Run, StoreAwayError
 
 EVERY = 3.0
-HELD = 1.0  # seconds that a celebrity's timeline is held in the process: it is the same for every reader
-MOST_HELD = 512
+HELD = 1.0  # seconds that celebrities' timelines are held in the process: they are the same for every reader
 _log = logging.getLogger(__name__)
 
 
@@ -64,14 +62,6 @@ class Celebrities:
         threading.Thread(target=run, name="celebrities", daemon=True).start()
 
 
-class Held(NamedTuple):
-    """A celebrity's timeline in this process."""
-
-    run: Run
-    until: float
-    asked: float  # how many ids were asked for
-
-
 class Sayings:
     """What celebrities said: from the process, from the cache, and from the database where that is cold."""
 
@@ -89,25 +79,17 @@ class Sayings:
         self._building = building
         self._wave = wave
         self._clock = clock
-        self._held: dict[str, Held] = {}
+        self._held: dict[int | None, dict[str, Run]] = {}
+        self._until = 0.0
 
     def runs(self, following: frozenset[str], count: int | None) -> list[Run]:
         """Return what each celebrity among them said, or about so much of it; many take the cache several waves."""
-        now, wanted = self._clock(), float("inf") if count is None else count
-        found: dict[str, Run] = {}
-        missing = []
-        for author_id in following & self._known():
-            held = self._held.get(author_id)
-            if held and held.until > now and held.asked >= wanted:
-                found[author_id] = held.run
-            else:
-                missing.append(author_id)
-        for some in chunks(missing, self._wave):
-            new: dict[str, Run] = {**self._cached.load(some, count)}
-            if cold := [author_id for author_id in some if author_id not in new]:
-                new |= self._building.authors(cold)
-            if len(self._held) > MOST_HELD:
-                self._held.clear()
-            self._held.update((author_id, Held(run, now + HELD, wanted)) for author_id, run in new.items())
-            found |= new
-        return list(found.values())
+        if (now := self._clock()) >= self._until:
+            self._held, self._until = {}, now + HELD
+        held = self._held.setdefault(count, {})  # this one, whatever becomes of it: nothing in it is older than it is
+        wanted = following & self._known()
+        for some in chunks((author_id for author_id in wanted if author_id not in held), self._wave):
+            held.update(self._cached.load(some, count))
+            if cold := [author_id for author_id in some if author_id not in held]:
+                held.update(self._building.authors(cold))
+        return [held[author_id] for author_id in wanted]
