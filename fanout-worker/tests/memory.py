@@ -17,7 +17,7 @@ class Memory:
         self.edges = set()
         self.said = defaultdict(list)
         self.recents = defaultdict(list)
-        self.own = defaultdict(list)
+        self.said_by = defaultdict(list)
         self.authors = defaultdict(Author)
         self.buried = set()
         self.noted = set()
@@ -28,7 +28,12 @@ class Memory:
     def remember(self, author_id, tweet_id):
         self._ask("remember", tweet_id)
         self.recents[author_id].append(tweet_id)
-        self.own[author_id] = placed(self.own[author_id], tweet_id)
+
+    def own(self, author_id, tweet_id):
+        self._ask("own", author_id)
+        self.said_by[author_id] = placed(self.said_by[author_id], tweet_id)
+        self.lists[author_id] = placed(self.lists[author_id], tweet_id)
+        return 2
 
     def insert(self, tweet_id, user_ids):
         self._ask("insert", *user_ids)
@@ -88,8 +93,7 @@ class Memory:
     def followers(self, followee_id):
         self._ask("followers", followee_id)
         everyone = sorted(follower for follower, followee in self.edges if followee == followee_id)
-        for start in range(0, len(everyone), 2):
-            yield everyone[start : start + 2]
+        return iter([everyone[start : start + 2] for start in range(0, len(everyone), 2)])
 
     def follows(self, follower_id, followee_id):
         self._ask("follows", follower_id)

@@ -22,7 +22,7 @@ def star(followers_count=10, since=None, until=None):
     memory.authors["bob"] = Author(followers_count, since, until)
     for user in ("bob", *FANS):
         memory.lists[user], memory.following[user] = ["0"], {user, "bob"}
-    memory.own["bob"] = ["0"]
+    memory.said_by["bob"] = ["0"]
     return memory
 
 
@@ -63,7 +63,7 @@ def test_promotion_lies_ahead_and_loses_nothing_at_the_exact_id():
     assert memory.authors["bob"].since == str(since)
     for fan in FANS:
         assert memory.lists[fan] == [said[1], said[0], "0"]
-    assert memory.own["bob"] == memory.lists["bob"] == [*reversed(said), "0"]
+    assert memory.said_by["bob"] == memory.lists["bob"] == [*reversed(said), "0"]
     assert memory.recents["bob"] == said
 
 

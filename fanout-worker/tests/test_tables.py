@@ -75,6 +75,7 @@ def test_the_next_page_is_read_while_one_is_being_written():
     """One ahead and no more: memory is two pages, however many follow."""
     slow = Slow()
     pages = Tables(slow, "").followers("star")
+    assert slow.asked[0].wait(5)
     assert next(pages) == ["fan-0"]
     assert slow.asked[1].wait(5)
     assert not slow.asked[2].wait(0.2)

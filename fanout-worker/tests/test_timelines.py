@@ -112,14 +112,19 @@ class TestOnRedis:
         assert kept == [snowflake(n) for n in range(layout.RECENT + 5, 5, -1)]
         assert 0 < redis.ttl(layout.recent(author)) <= layout.RECENT_SECONDS
 
-    def test_what_an_author_said_comes_into_their_own_timeline_where_that_is_warm(self, redis, timelines, somebody):
-        """As a celebrity's readers have it: a timeline like any other."""
+    def test_what_an_author_said_comes_into_their_own_timelines_where_these_are_warm(self, redis, timelines, somebody):
+        """The one that they read, and the one that a celebrity's readers merge: a timeline like any other."""
         author = somebody()
-        timelines.remember(author, snowflake(1))
-        assert not redis.exists(layout.author_timeline(author))
-        redis.rpush(layout.author_timeline(author), "0")
-        timelines.remember(author, snowflake(2))
-        assert redis.lrange(layout.author_timeline(author), 0, -1) == [snowflake(2), "0"]
+        both = layout.author_timeline(author), layout.home_timeline(author)
+        assert timelines.own(author, snowflake(1)) == 0
+        assert not redis.exists(*both)
+        for n, key in enumerate(both, 1):
+            redis.rpush(key, "0")
+            assert timelines.own(author, snowflake(n)) == n
+        assert [redis.lrange(key, 0, -1) for key in both] == [
+            [snowflake(2), snowflake(1), "0"],
+            [snowflake(2), "0"],
+        ]
 
     def test_a_deleted_tweet_has_a_tombstone_in_place_of_its_body(self, redis, timelines):
         """Whatever a reader had put there."""

@@ -28,7 +28,10 @@ class Timelines(Protocol):
     """Where tweets go."""
 
     def remember(self, author_id: str, tweet_id: str) -> None:
-        """Keep the tweet among its author's recent ones, and in the author's own timeline where that is warm."""
+        """Keep the tweet among its author's recent ones."""
+
+    def own(self, author_id: str, tweet_id: str) -> int:
+        """Insert the tweet into its author's timelines, where they are warm; return into how many."""
 
     def insert(self, tweet_id: str, user_ids: list[str]) -> int:
         """Insert the tweet into these users' timelines, where they are warm; return into how many."""
@@ -56,7 +59,7 @@ class Tables(Protocol):
         """Make somebody a celebrity from this id on; False if they are one already."""
 
     def followers(self, followee_id: str) -> Iterator[list[str]]:
-        """Give the followers in pages, strongly consistent."""
+        """Give the followers in pages, strongly consistent; they are read from now on."""
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the edge is there, strongly consistent."""
@@ -104,17 +107,17 @@ class Deliveries:
     def fan_out(self, tweet_id: str, author_id: str) -> None:
         """Bring a tweet to its author's timelines, and unless the author is a celebrity to all that follow them."""
         self._timelines.remember(author_id, tweet_id)
-        inserted = self._timelines.insert(tweet_id, [author_id])
         author = self._tables.author(author_id) if self._may_be_celebrity(author_id) else Author()
-        if is_pushed(tweet_id, author.since, author.until):
-            count = 0
-            for followers in self._tables.followers(author_id):
-                if followers:
-                    inserted += self._timelines.insert(tweet_id, followers)
-                if author.since is None and count < self._threshold <= count + len(followers):
-                    self._promote(author_id)
-                count += len(followers)
-                self._alive()
+        pushed = is_pushed(tweet_id, author.since, author.until)
+        pages = self._tables.followers(author_id) if pushed else iter(())
+        inserted, count = self._timelines.own(author_id, tweet_id), 0
+        for followers in pages:
+            if followers:
+                inserted += self._timelines.insert(tweet_id, followers)
+            if author.since is None and count < self._threshold <= count + len(followers):
+                self._promote(author_id)
+            count += len(followers)
+            self._alive()
         INSERTED.inc(inserted)
 
     def settle(self, follower_id: str, followee_id: str) -> None:

@@ -77,12 +77,17 @@ class Tables:
         )
 
     def followers(self, followee_id: str) -> Iterator[list[str]]:
-        """Give the followers in pages, strongly consistent; the next one is read while the caller handles one."""
+        """Give the followers in pages, strongly consistent; each is read before it is asked for, the first from now."""
         pages = self._pages(followee_id)
-        coming = self._threads.submit(next, pages, None)
-        while (page := coming.result()) is not None:
-            coming = self._threads.submit(next, pages, None)
-            yield page
+        first = self._threads.submit(next, pages, None)
+
+        def each() -> Iterator[list[str]]:
+            coming = first
+            while (page := coming.result()) is not None:
+                coming = self._threads.submit(next, pages, None)
+                yield page
+
+        return each()
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the edge is there, strongly consistent."""

@@ -21,14 +21,17 @@ class Timelines:
             self._nodes.client.ping()
 
     def remember(self, author_id: str, tweet_id: str) -> None:
-        """Keep the tweet among its author's recent ones, and in the author's own timeline where that is warm."""
+        """Keep the tweet among its author's recent ones."""
         key = layout.recent(author_id)
         with self._nodes.named(StoreAwayError), self._nodes.client.pipeline(transaction=False) as pipeline:
             pipeline.zadd(key, {tweet_id: 0})  # one score: the order is that of the ids
             pipeline.zremrangebyrank(key, 0, -layout.RECENT - 1)
             pipeline.expire(key, layout.RECENT_SECONDS)
             pipeline.execute()
-        self._place(tweet_id, [layout.author_timeline(author_id)])
+
+    def own(self, author_id: str, tweet_id: str) -> int:
+        """Insert the tweet into its author's timelines, where they are warm; return into how many."""
+        return self._place(tweet_id, [layout.author_timeline(author_id), layout.home_timeline(author_id)])
 
     def insert(self, tweet_id: str, user_ids: Iterable[str]) -> int:
         """Insert the tweet into these users' timelines, where they are warm; return into how many at least."""
