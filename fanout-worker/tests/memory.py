@@ -124,7 +124,9 @@ def placed(ids, tweet_id, cap=layout.CAP, slack=layout.SLACK):
 
 def agreed(ids, following, followee, tweet_ids, cap=layout.CAP):
     """The rule of agree.lua, said in Python: list, following and whether it is warm, after one followee changed."""
-    if not ids or ids[-1].startswith("!") or not following:
+    if ids and ids[-1].startswith("!"):
+        return [*ids[:-1], f"{ids[-1]}~"], following, False
+    if not ids or not following:
         return [], following, False
     if tweet_ids is None:
         return ids, following - {followee}, True

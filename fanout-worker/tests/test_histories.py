@@ -111,16 +111,23 @@ class World:
                 self.deliveries.deliver([event])
 
     def _rebuild(self):
-        """Begin to rebuild a cold timeline, or commit what was read when that began, if the mark is still there."""
+        """Begin to rebuild a cold timeline, look again at the follows if one changed, or commit what was read."""
         person = self._person()
         ids = self.memory.lists[person]
         if not ids:
             following, _ = self.truth(person)
             known = {t for who in following for t in (*self.memory.said[who], *self.memory.recents[who])}
-            self._built[person] = following, known
+            self._built[person] = following, known, following
             self.memory.lists[person] = ["!mark"]
+        elif ids[-1].startswith("!mark~"):
+            following, _ = self.truth(person)
+            _, known, read = self._built[person]
+            known |= {t for who in following - read for t in self.memory.said[who]}
+            known |= {t for who in following for t in self.memory.recents[who]}
+            self._built[person] = following, known, read | following
+            self.memory.lists[person] = [*ids[:-1], "!mark"]
         elif ids[-1] == "!mark":
-            following, known = self._built[person]
+            following, known, _ = self._built[person]
             self.memory.lists[person] = [*sorted(known | set(ids[:-1]), reverse=True), "0"]
             self.memory.following[person] = following
 

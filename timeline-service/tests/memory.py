@@ -28,6 +28,7 @@ class MemoryTimelines(Interrupted):
         super().__init__()
         self.warm = {}
         self.marks = {}
+        self.changed = set()  # whose follows changed since the mark
         self._ask = ask
         self._tokens = itertools.count(1)
 
@@ -39,18 +40,22 @@ class MemoryTimelines(Interrupted):
         self._ask()
         if owner_id in self.warm or owner_id in self.marks:
             return None
-        self.marks[owner_id] = (str(next(self._tokens)), [])
+        self.marks[owner_id] = (token := str(next(self._tokens)), [])
+        self.changed.discard(owner_id)
         self._interrupt("on_begin")
-        return self.marks.get(owner_id, ("gone", []))[0]
+        return token
 
-    def renew(self, owner_id, token):
+    def renew(self, owner_id, token, *, look_again=False):
         self._ask()
-        return self.marks.get(owner_id, ("", []))[0] == token
+        there = self.marks.get(owner_id, ("", []))[0] == token
+        if there and look_again:
+            self.changed.discard(owner_id)
+        return there
 
     def commit(self, owner_id, token, timeline):
         self._ask()
         self._interrupt("on_commit")
-        if self.marks.get(owner_id, ("", []))[0] != token:
+        if self.marks.get(owner_id, ("", []))[0] != token or owner_id in self.changed:
             return False
         _, arrived = self.marks.pop(owner_id)
         ids = {*timeline.ids, *(i for i in arrived if int(i) > int(timeline.floor))}
@@ -66,8 +71,8 @@ class MemoryTimelines(Interrupted):
             self.warm[owner_id] = Timeline(ids, old.floor, old.following)
 
     def agree(self, follower_id, followee_id, following, tweet_ids):
-        """Do what a changed follow does: mend a warm timeline, or void a rebuild."""
-        self.marks.pop(follower_id, None)
+        """Do what a changed follow does: mend a warm timeline, or let a rebuild look again."""
+        self.changed.add(follower_id)
         if old := self.warm.get(follower_id):
             changed = old.following | {followee_id} if following else old.following - {followee_id}
             self.warm[follower_id] = Timeline(old.ids, old.floor, changed)

@@ -18,9 +18,9 @@ class Mortal(MemoryTimelines):
         self.left = 2
         return super().begin(owner_id)
 
-    def renew(self, owner_id, token):
+    def renew(self, owner_id, token, **more):
         self.left = 2
-        return super().renew(owner_id, token)
+        return super().renew(owner_id, token, **more)
 
     def age(self, owner_id):
         self.left -= 1
@@ -41,6 +41,26 @@ def test_a_rebuild_that_takes_longer_than_its_mark_lives_renews_it():
     world.archive.on_ids = age
     world.paged("alice", 20)
     assert len(world.cache.home.warm["alice"].following) == 3 * CHUNK + 1
+
+
+def test_a_follow_during_a_rebuild_costs_no_second_one():
+    """Who was read is not read again; whoever follows somebody every second gets a timeline all the same."""
+    world = World()
+    world.archive.follows = {("alice", f"f-{n}") for n in range(50)}
+    for n in range(60):
+        world.say(f"f-{n}")
+    world.dust_settles()
+
+    def follow(n=50):
+        world.follow("alice", f"f-{n}")
+        world.deliver(0)
+        world.cache.home.on_commit = (lambda: follow(n + 1)) if n < 55 else None
+
+    world.cache.home.on_commit = follow
+    world.reading.home("alice", 3)
+    assert world.archive.queries <= 51 + 2 * 6
+    assert world.cache.home.warm["alice"].following == {"alice", *(f"f-{n}" for n in range(56))}
+    assert world.paged("alice", 20) == world.archive.truth("alice")
 
 
 def test_of_each_author_no_more_is_read_than_may_show():

@@ -91,8 +91,23 @@ class CachePromises:
         timelines.commit(user, token, timeline(user, 7, 5, 3, floor=ids(3)[0]))
         assert timelines.load([user])[user].ids == ids(9, 7, 5, 4, 3)
 
-    def test_a_follow_that_changes_voids_the_rebuild(self, timelines, cool, somebody):
-        """The mark is gone, so is the right to commit."""
+    def test_a_follow_that_changes_makes_the_builder_look_again(self, timelines, change, arrive, somebody):
+        """However often; before that there is nothing to commit, and after it nothing that arrived is lost."""
+        user = somebody()
+        token = timelines.begin(user)
+        arrive(user, tweet(2).tweet_id)
+        change(user)
+        change(user)
+        assert timelines.renew(user, token)
+        assert not timelines.commit(user, token, timeline(user, 1))
+        assert not timelines.renew(user, "another", look_again=True)
+        assert timelines.begin(user) is None
+        assert timelines.renew(user, token, look_again=True)
+        assert timelines.commit(user, token, timeline(user, 1))
+        assert timelines.load([user])[user].ids == ids(2, 1)
+
+    def test_a_mark_that_is_gone_voids_the_rebuild(self, timelines, cool, somebody):
+        """So is the right to commit."""
         user = somebody()
         token = timelines.begin(user)
         assert timelines.renew(user, token)
@@ -123,6 +138,10 @@ class TestMemoryCache(CachePromises):
     @pytest.fixture
     def cool(self, timelines):
         return timelines.cool
+
+    @pytest.fixture
+    def change(self, timelines):
+        return lambda user: timelines.agree(user, "bob", following=True, tweet_ids=[])
 
 
 class RedisPromises(CachePromises):
@@ -161,6 +180,11 @@ class RedisPromises(CachePromises):
     @pytest.fixture
     def cool(self, redis, keys):
         return lambda user: redis.delete(keys(user)[0])
+
+    @pytest.fixture
+    def change(self, redis, keys):
+        """As fan-out's script does."""
+        return lambda user: redis.lset(keys(user)[0], -1, redis.lindex(keys(user)[0], -1) + "~")
 
     def test_a_builder_that_died_is_forgotten(self, timelines, redis, keys, somebody):
         """Its mark expires within seconds; a read does not keep it alive, its builder does."""

@@ -1,11 +1,14 @@
 -- Make a timeline agree with the table about one followee. KEYS: timeline, following.
 -- ARGV: followee, "1" if followed now or "0", cap, then the followee's latest ids, newest first.
--- 0 if the timeline is cold, or was being rebuilt: then the mark goes, and the builder begins anew. Else 1.
+-- 0 if the timeline is cold, or is being rebuilt: then the mark changes, and the builder looks at the follows again. Else 1.
 local timeline, following, followee = KEYS[1], KEYS[2], ARGV[1]
-local last = redis.call('LINDEX', timeline, -1)
+local last, known = redis.call('LINDEX', timeline, -1), redis.call('GET', following)
 if not last then return 0 end
-local known = redis.call('GET', following)
-if last:byte() == 33 or not known then -- 33 is '!', the mark of a rebuild
+if last:byte() == 33 then -- 33 is '!', the mark of a rebuild
+  redis.call('LSET', timeline, -1, last .. '~')
+  return 0
+end
+if not known then
   redis.call('DEL', timeline)
   return 0
 end

@@ -17,7 +17,7 @@ from timeline_service.reading import Reading
 from timeline_service.settings import Settings
 from timeline_service.timeline import is_user_id
 
-PATIENCE = 0.5  # seconds that a read waits for its turn to rebuild
+PATIENCE = 2.0  # seconds that a read waits for its turn to rebuild
 
 
 def create_app(

@@ -1,8 +1,9 @@
 """Timelines built from the database, and put into the cache.
 
 Rule: first the mark, then everything that is read. A tweet that arrives after the mark lands above it and is merged in;
-one that arrived before is among its author's recent ones. A follow that changes after the mark removes it, so that
-nothing is kept; one that changed before is in the table, or among the notes where the index lags.
+one that arrived before is among its author's recent ones. A follow that changes after the mark changes it, so that
+nothing is kept before whom the user follows was read again; one that changed before is in the table, or among the notes
+where the index lags. While the mark is there, whoever was read need not be read again: what they say arrives.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,7 @@ from timeline_service.places import Places
 from timeline_service.stores import Archive, Cache
 from timeline_service.timeline import BEGINNING, CAP, TOP, Run, Timeline, behind, union
 
-ATTEMPTS = 3
+ATTEMPTS = 16
 CHUNK = 128  # authors that are read between two renewals of a mark
 FEW = 16  # ids that are read of an author at the least: fewer cost the database as much
 
@@ -31,16 +32,20 @@ class Building:
 
     def home(self, user_id: str) -> Timeline:
         """Build a home timeline, celebrities' tweets included, unless another was faster."""
+        home, token = self._cache.home, None
         with self._places.one():
             for _ in range(ATTEMPTS):
-                token = self._cache.home.begin(user_id)
-                if token is None and (warm := self._cache.home.load([user_id])):
+                if token is None or not home.renew(user_id, token, look_again=True):
+                    token, known, runs = home.begin(user_id), frozenset[str](), list[Run]()
+                if token is None and (warm := home.load([user_id])):
                     return warm[user_id]
                 following = self._archive.followees(user_id, self._cache.noted(user_id)) | {user_id}
-                renew = partial(self._cache.home.renew, user_id, token) if token else bool
-                run = self.gathered(following, TOP, self._cap, renew)
-                timeline = self._complete(run, following)
-                if token is None or self._cache.home.commit(user_id, token, timeline):
+                if new := following - known:
+                    renew = partial(home.renew, user_id, token) if token else bool
+                    runs.append(self.gathered(new, TOP, self._cap, renew))
+                    known |= new
+                timeline = self._complete(union(runs, count=self._cap), following)
+                if token is None or home.commit(user_id, token, timeline):
                     break
             return timeline
 

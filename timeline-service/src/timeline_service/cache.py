@@ -44,13 +44,14 @@ class RedisTimelines:
             begun = self._nodes.call(BEGIN, self._names(owner_id), [token, layout.REBUILD_SECONDS])
         return token if begun else None
 
-    def renew(self, owner_id: str, token: str) -> bool:
-        """Let the mark live for another while; False if it is no longer there."""
+    def renew(self, owner_id: str, token: str, *, look_again: bool = False) -> bool:
+        """Let the mark live on for another while; False if it is gone. Looking again, forget that a follow changed."""
+        args = (token, layout.REBUILD_SECONDS, int(look_again))
         with self._nodes.named(CacheAwayError):
-            return bool(self._nodes.call(RENEW, self._names(owner_id)[:1], [token, layout.REBUILD_SECONDS]))
+            return bool(self._nodes.call(RENEW, self._names(owner_id)[:1], args))
 
     def commit(self, owner_id: str, token: str, timeline: Timeline) -> bool:
-        """Put the timeline in its place, among what arrived meanwhile, if the mark is still there."""
+        """Put the timeline in its place, among what arrived; False if a follow changed, or the mark is gone."""
         ids = [*timeline.ids, *([BEGINNING] if timeline.floor == BEGINNING else [])]
         args: list[str | int] = [token, self._lives(), len(ids), *ids, *timeline.following]
         with self._nodes.named(CacheAwayError):

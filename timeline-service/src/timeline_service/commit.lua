@@ -1,6 +1,6 @@
 -- Put a rebuilt timeline in place of its mark. KEYS: timeline, following.
 -- ARGV: token, seconds, how many ids, the ids with the floor last where it is "0", then whom the user follows.
--- 0 and nothing done if the mark is gone: a follow changed, the builder took too long, or Redis began anew.
+-- 0 and nothing done if the mark is another: a follow changed; or gone: the builder took too long, or Redis began anew.
 local now = history()
 if redis.call('LINDEX', KEYS[1], -1) ~= now .. ARGV[1] then return 0 end
 

@@ -1,10 +1,11 @@
 """What is where in Redis, for how long: what this service and fanout-worker agree on. Pure.
 
 Rule: a home timeline is a list of tweet ids, strictly descending, and complete from its head down to its last element.
-A last element "0" means down to the beginning of time; one that begins with "!" marks a rebuild in progress. An absent
-key is cold: nobody writes to it but the reader who rebuilds it. `following` is a text: "!" and the history of the node
-where both were built, then the ids, a space behind each: at a node with another history both are cold, because they may
-have holes. To read a text costs Redis a microsecond; the fields of a hash, 150 of them for 500 ids.
+A last element "0" means down to the beginning of time; one that begins with "!" marks a rebuild in progress, and has a
+"~" behind it for each follow that changed meanwhile. An absent key is cold: nobody writes to it but the reader who
+rebuilds it. `following` is a text: "!" and the history of the node where both were built, then the ids, a space behind
+each: at a node with another history both are cold, because they may have holes. To read a text costs Redis a
+microsecond; the fields of a hash, 150 of them for 500 ids.
 """
 
 TIMELINE_SECONDS = 7 * 86_400  # since the last read

@@ -15,11 +15,11 @@ class Timelines(Protocol):
     def begin(self, owner_id: str) -> str | None:
         """Mark a rebuild and return its token; None if another rebuild is in progress, or was faster."""
 
-    def renew(self, owner_id: str, token: str) -> bool:
-        """Let the mark live on for another while; False if it is gone."""
+    def renew(self, owner_id: str, token: str, *, look_again: bool = False) -> bool:
+        """Let the mark live on for another while; False if it is gone. Looking again, forget that a follow changed."""
 
     def commit(self, owner_id: str, token: str, timeline: Timeline) -> bool:
-        """Put the timeline in its place, among what arrived meanwhile, if the mark is still there."""
+        """Put the timeline in its place, among what arrived; False if a follow changed, or the mark is gone."""
 
 
 class Cache(Protocol):
