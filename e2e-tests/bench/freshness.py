@@ -25,6 +25,7 @@ def freshness() -> list[dict[str, Any]]:
     """Follow and tweet at 20/s each for 60 s; poll over HTTP until each is visible."""
     authors = [Person(f"Author {n}").join() for n in range(AUTHORS)]
     readers = [Person(f"Reader {n}").join() for n in range(FANS)]
+    readers[0].timeline()  # a Redis that is new is trusted after ten seconds: long before the load begins
     for author in authors:
         for reader in readers:
             reader.follow(author)
@@ -49,6 +50,7 @@ def many_followers() -> list[dict[str, Any]]:
     """Tweet at 50/s to 200 followers each, all of them with warm timelines; watch some of these."""
     authors = [Person(f"Author {n}").join() for n in range(MANY_AUTHORS)]
     readers = [Person(f"Reader {n}").join() for n in range(MANY_FANS)]
+    readers[0].timeline()
 
     def settle(reader: Person) -> None:
         for author in authors:
@@ -156,7 +158,7 @@ class _Watch:
 
     def _read(self, reader: Person, seen: dict[str, float]) -> None:
         while not self._over.wait(POLL):
-            tweets = reader.insist("GET", "/v1/timeline?limit=100")["tweets"]  # a rebuild may be told to wait
+            tweets = reader.insist("GET", "/v1/timeline?limit=200")["tweets"]  # a rebuild may be told to wait
             now = time.monotonic()
             with self._changed:
                 for tweet in tweets:

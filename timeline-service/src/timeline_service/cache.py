@@ -4,6 +4,7 @@ Rule: whatever is written names the history of the node that it is written to. U
 there, but for tombstones: a restart from disk, or a replica that lagged and was promoted, may have holes.
 """
 
+import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,7 +116,9 @@ class RedisCache:
 
     def _lives(self) -> int:
         """Keep what is built now for long, unless recent tweets were lost so lately that an index may lack them."""
-        return layout.PROVISIONAL_SECONDS if self._clock() < self._settled else layout.TIMELINE_SECONDS
+        if self._clock() < self._settled:  # not all at once are built again
+            return random.randint(layout.PROVISIONAL_SECONDS // 2, layout.PROVISIONAL_SECONDS)
+        return layout.TIMELINE_SECONDS
 
 
 def connect(url: str) -> Nodes:

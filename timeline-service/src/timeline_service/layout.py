@@ -11,7 +11,7 @@ microsecond; the fields of a hash, 150 of them for 500 ids.
 TIMELINE_SECONDS = 7 * 86_400  # since the last read
 REBUILD_SECONDS = 10  # a builder that died is forgotten after this long
 SETTLING_SECONDS = 10  # far longer than an index of DynamoDB lags behind its table
-PROVISIONAL_SECONDS = 30  # that a timeline lives which was built in the first seconds after a node lost its data
+PROVISIONAL_SECONDS = 30  # that a timeline lives at most which was built right after a node lost its data
 BODY_SECONDS = 7 * 86_400
 TOMBSTONE_SECONDS = 8 * 86_400
 
