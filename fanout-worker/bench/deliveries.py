@@ -19,7 +19,7 @@ CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "40000"))
 FOLLOWERS = int(os.environ.get("CROWD", "10000"))
 DELIVERIES = int(os.environ.get("DELIVERIES", "100000"))
 RUNS = int(os.environ.get("RUNS", "5"))
-LANES = int(os.environ.get("LANES", "2"))  # tweets at a time, in every way; a worker has up to eight
+LANES = int(os.environ.get("LANES", "2"))  # tweets at a time, in every way; 1, 2 or 4; a worker has up to eight
 ROOM = ("--maxmemory", "4gb")
 CROWDS = (100, 1_000, 10_000, 100_000)
 REPLAYED = 16
@@ -87,7 +87,8 @@ def _crowds(field: Field) -> Iterator[dict[str, Any]]:
             "ratio": cost / costs[1_000],
             "target": None,
             "at_most": 1.3 * costs[1_000],
-            "setup": f"median of {RUNS} runs of {DELIVERIES:,} deliveries or more, in turn; reference: 1,000 followers",
+            "setup": f"{LANES} tweets at a time, all deliveries over the time they took; median of {RUNS} runs of "
+            f"{DELIVERIES:,} deliveries or more, in turn; reference: 1,000 followers",
         }
 
 

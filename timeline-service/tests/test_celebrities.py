@@ -2,8 +2,10 @@
 
 import pytest
 
-from timeline_service.celebrities import Celebrities
+from timeline_service.celebrities import Celebrities, Sayings
 from timeline_service.timeline import StoreAwayError
+
+from .world import World
 
 
 class Index:
@@ -46,3 +48,20 @@ def test_while_the_database_is_away_the_old_set_serves():
     index.answer = ["carol"]
     celebrities.refresh()
     assert celebrities.known() == {"carol"}
+
+
+def test_what_one_read_found_no_later_read_misses():
+    """However many ids each asks for: else a page would lack what the mark above it names as seen."""
+    world, star = World(), frozenset({"star"})
+    world.promote("star")
+    sayings = Sayings(world.famous, world.cache.authors, world.building, 9, lambda: world.now)
+    sayings.runs(star, None)
+    said = world.say("star").tweet_id
+    world.deliver(0)
+    found = set()
+    for count in (60, None, 9, 90):
+        (run,) = sayings.runs(star, count)
+        assert found <= {*run.ids}
+        found = {*run.ids}
+    world.wait()
+    assert [run.ids for run in sayings.runs(star, 60)] == [[said]]

@@ -34,5 +34,5 @@ if #merged > #old or #merged > cap then -- over the cap, the followee's own ids 
   end
   if expiry > 0 then redis.call('PEXPIRE', timeline, expiry) end
 end
-if not from then redis.call('APPEND', following, followee .. ' ') end
+if not from then redis.call('SET', following, known .. followee .. ' ', 'KEEPTTL') end -- APPEND would double the memory
 return 1

@@ -79,17 +79,19 @@ class Sayings:
         self._building = building
         self._wave = wave
         self._clock = clock
-        self._held: dict[int | None, dict[str, Run]] = {}
+        self._held: dict[str, tuple[float, Run]] = {}  # and how many ids were asked for
         self._until = 0.0
 
     def runs(self, following: frozenset[str], count: int | None) -> list[Run]:
         """Return what each celebrity among them said, or about so much of it; many take the cache several waves."""
         if (now := self._clock()) >= self._until:
             self._held, self._until = {}, now + HELD
-        held = self._held.setdefault(count, {})  # this one, whatever becomes of it: nothing in it is older than it is
-        wanted = following & self._known()
-        for some in chunks((author_id for author_id in wanted if author_id not in held), self._wave):
-            held.update(self._cached.load(some, count))
-            if cold := [author_id for author_id in some if author_id not in held]:
-                held.update(self._building.authors(cold))
-        return [held[author_id] for author_id in wanted]
+        held = self._held  # this one, whatever becomes of it: nothing in it is older than it is
+        authors, asked = following & self._known(), float("inf") if count is None else count
+        missing = [author_id for author_id in authors if author_id not in held or held[author_id][0] < asked]
+        for some in chunks(missing, self._wave):
+            new: dict[str, Run] = {**self._cached.load(some, count)}
+            if cold := [author_id for author_id in some if author_id not in new]:
+                new |= self._building.authors(cold)
+            held.update((author_id, (asked, run)) for author_id, run in new.items())
+        return [held[author_id][1] for author_id in authors]

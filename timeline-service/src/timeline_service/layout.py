@@ -23,7 +23,7 @@ def home_timeline(user_id: str) -> str:
 
 def following(user_id: str) -> str:
     """Name the text of whom the user follows, themselves included."""
-    return f"following:{{{user_id}}}"
+    return f"followees:{{{user_id}}}"
 
 
 def author_timeline(author_id: str) -> str:
@@ -33,7 +33,7 @@ def author_timeline(author_id: str) -> str:
 
 def author_following(author_id: str) -> str:
     """Name the text that goes with it, as `following` goes with a home timeline."""
-    return f"author_following:{{{author_id}}}"
+    return f"author_followees:{{{author_id}}}"
 
 
 def noted(user_id: str) -> str:

@@ -105,7 +105,10 @@ class Nodes:
         except ERRORS:
             _drop(node, connection)
             return []
-        self._idle[node].append(connection)
+        if (idle := self._idle.get(node)) is None:  # all was learned anew meanwhile
+            _drop(node, connection)
+        else:
+            idle.append(connection)
         return [(items, answer)]
 
     def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:
@@ -136,7 +139,7 @@ class Nodes:
         with suppress(*ERRORS, AttributeError):  # only a cluster's client has a manager of nodes
             client.nodes_manager.initialize()
             return
-        self._client = None
+        self._client, self._idle = None, WeakKeyDictionary()
 
     def _connect(self) -> Any:
         once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
