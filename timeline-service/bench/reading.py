@@ -57,14 +57,19 @@ def small(n: int) -> str:
     return f"{MARK}-s{n}"
 
 
+def settle(port: int) -> None:
+    """Wait until a process trusts a Redis that is new to it: what it builds until then is built again soon."""
+    with Connection(port) as connection:
+        connection.get(PAGE, small(0))
+    time.sleep(layout.SETTLING_SECONDS)
+
+
 def warm() -> list[dict[str, Any]]:
     """Twenty tweets with bodies from warm timelines, against the no-op route of the same process, by turns."""
     crowd()
     figures = []
     with served() as port:
-        with Connection(port) as connection:
-            connection.get(PAGE, small(0))
-        time.sleep(layout.SETTLING_SECONDS)  # what is built before, on a Redis that is new, is built again soon
+        settle(port)
         for celebrities in CELEBRITIES:
             user = reader(celebrities)
             with Connection(port) as connection:
@@ -141,6 +146,7 @@ def comes_back() -> list[dict[str, Any]]:
         return asked(port, MANY_CONNECTIONS, seconds, lambda: (PAGE, small(random.randrange(READERS))))
 
     with served() as port, Redis.from_url(os.environ["REDIS_URL"]) as redis:
+        settle(port)
         with Connection(port) as connection:
             for n in range(READERS):
                 connection.get(PAGE, small(n))
