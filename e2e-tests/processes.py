@@ -11,12 +11,12 @@ from typing import Any
 
 import urllib3
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
 from eventually import eventually
 from people import get
-from topics import skip
+from topics import admin, skip
 
 SERVICES = (
     "follow-service",
@@ -90,15 +90,15 @@ def all_ready(within: float = 90.0) -> None:
 
 def caught_up(group: str) -> None:
     """Wait until a group of workers has acknowledged all that is on the topics it reads."""
-    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    kafka = admin()
     topics = [topic for topic in TOPICS.values() if group in topic.consumers]
     places = [TopicPartition(topic.name, number) for topic in topics for number in range(topic.partitions)]
 
     latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
     def behind() -> dict[str, int]:
-        ends = {place: end.result() for place, end in admin.list_offsets(dict.fromkeys(places, latest)).items()}
-        (answer,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)]).values()
+        ends = {place: end.result() for place, end in kafka.list_offsets(dict.fromkeys(places, latest)).items()}
+        (answer,) = kafka.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)]).values()
         done = {(place.topic, place.partition): max(place.offset, 0) for place in answer.result().topic_partitions}
         lag = {f"{p.topic}/{p.partition}": end.offset - done[p.topic, p.partition] for p, end in ends.items()}
         return {name: count for name, count in lag.items() if count}

@@ -34,13 +34,18 @@ def ends(kafka: AdminClient, topic: str) -> dict[int, int]:
 def skip(group: str, topic: str) -> None:
     """Move a group without members to the topic's end."""
     kafka = admin()
-    wanted = [TopicPartition(topic, number, end) for number, end in ends(kafka, topic).items()]
+    move(kafka, group, topic, ends(kafka, topic))
+
+
+def move(kafka: AdminClient, group: str, topic: str, offsets: dict[int, int]) -> None:
+    """Move a group to these offsets, when it has no members any more: a killed one stays for its session's time."""
+    wanted = [TopicPartition(topic, number, offset) for number, offset in offsets.items()]
 
     def moved() -> bool:
         (future,) = kafka.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)]).values()
         return future.exception() is None
 
-    eventually(moved, True, within=40, every=0.5)
+    eventually(moved, True, within=60, every=0.5)
 
 
 @contextmanager

@@ -12,14 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
 from eventually import eventually
 from ports import free_port
 from processes import control, pid
-from topics import admin, ends
+from topics import admin, ends, move
 
 TOPIC = TOPICS["FollowChanged"]
 GROUP = "count-aggregator"
@@ -135,7 +135,7 @@ def nobody(second: Second) -> Iterator[None]:
 
 def redeliver_the_last_hour(second: Second) -> int:
     """Set the group back by an hour; return how many messages that brings again."""
-    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    kafka = admin()
     places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]
 
     def offsets(which: Any) -> dict[int, int]:
@@ -144,7 +144,7 @@ def redeliver_the_last_hour(second: Second) -> int:
 
         def asked() -> bool:
             with suppress(KafkaException):
-                answers = admin.list_offsets(dict.fromkeys(places, which), request_timeout=5)
+                answers = kafka.list_offsets(dict.fromkeys(places, which), request_timeout=5)
                 found.update({place.partition: future.result().offset for place, future in answers.items()})
                 return True
             return False
@@ -154,21 +154,10 @@ def redeliver_the_last_hour(second: Second) -> int:
 
     with nobody(second):
         hour_ago = offsets(OffsetSpec.for_timestamp(int(time.time() * 1000) - HOUR_MS))
-        ends = offsets(OffsetSpec.latest())  # type: ignore[no-untyped-call]
-        back = {number: hour_ago[number] if hour_ago[number] >= 0 else ends[number] for number in ends}
-        wanted = [TopicPartition(TOPIC.name, number, offset) for number, offset in back.items()]
-
-        def reset() -> bool:
-            """Fail while the group still has members: a killed one stays for its session's time."""
-            (future,) = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP, wanted)]).values()
-            try:
-                future.result()
-            except KafkaException:
-                return False
-            return True
-
-        eventually(reset, True, within=60, every=0.5)
-    return sum(ends[number] - back[number] for number in ends)
+        latest = offsets(OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        back = {number: hour_ago[number] if hour_ago[number] >= 0 else latest[number] for number in latest}
+        move(kafka, GROUP, TOPIC.name, back)
+    return sum(latest[number] - back[number] for number in latest)
 
 
 def events() -> int:
