@@ -7,10 +7,10 @@ import boto3
 import pytest
 from redis import Redis
 
+from contracts.ids import first_id
 from eventually import eventually
 from people import Person
 
-EPOCH_MS = 1_288_834_974_657
 AHEAD_MS = 10_000  # longer than workers and readers take to hear of it
 
 
@@ -31,7 +31,7 @@ def test_what_a_celebrity_says_is_seen_though_it_is_not_pushed(users, redis):
     alice.follow(star)
     eventually(lambda: star.counts()[0], 1)
     assert alice.timeline() == []
-    since = str((time.time_ns() // 1_000_000 + AHEAD_MS - EPOCH_MS) << 22)
+    since = first_id(time.time_ns() // 1_000_000 + AHEAD_MS)
     users.update_item(
         Key={"user_id": star.user_id},
         UpdateExpression="SET celebrity_since = :since",

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fanout_worker.celebrities import Author, first_id, is_pushed
+from contracts.ids import first_id
+from fanout_worker.celebrities import Author, is_pushed
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote
 
@@ -36,13 +37,6 @@ def demoted(memory, until="until", threshold=11):
             deliveries(memory, threshold).settle(follower, "bob")
 
     return demote("bob", memory, settle, threshold, until)
-
-
-def test_the_first_id_of_a_moment_is_below_all_others_of_it():
-    """Twenty-two bits of a snowflake are not time."""
-    assert first_id(1_288_834_974_657) == "0"
-    assert int(first_id(NOW + 1)) - int(first_id(NOW)) == 1 << 22
-    assert len(first_id(NOW)) == 19
 
 
 @given(st.integers(10**18, 8 * 10**18), st.integers(10**18, 8 * 10**18))

@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 
+from contracts.ids import BITS_BELOW_MS, EPOCH_MS
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote
 
@@ -20,7 +21,6 @@ STEPS = 80
 THRESHOLD = 2
 DEEPEST = 3
 FIRST = 1_700_000_000_000_000_000
-EPOCH_MS = 1_288_834_974_657
 
 
 class World:
@@ -39,7 +39,7 @@ class World:
             THRESHOLD,
             0,
             self._may_be_celebrity,
-            now=lambda: (FIRST >> 22) + EPOCH_MS,
+            now=lambda: (FIRST >> BITS_BELOW_MS) + EPOCH_MS,
             sleep=lambda _: None,
         )
 

@@ -24,11 +24,11 @@ from botocore.config import Config
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from contracts.ids import first_id
 from eventually import eventually
 from ports import free_port
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
-EPOCH = 1_288_834_974_657
 HERE = Path(__file__).parent
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 _numbers = itertools.count()
@@ -60,7 +60,7 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
     for turn in range(each):
         for author in random.sample(authors, len(authors)):
             at = now - 3_600_000 + turn * (3_000_000 // each)
-            tweet_id = str((at - EPOCH << 22) + next(_numbers) % 4_000_000)
+            tweet_id = str(int(first_id(at)) + next(_numbers) % 4_000_000)
             text = f"what {author} said for the {turn}th time, of about the length that people write"
             yield {
                 "tweet_id": {"S": tweet_id},

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timeline_service.seen import EPOCH, MOST, SETTLING, read_mark, write_mark
+from contracts.ids import first_id
+from timeline_service.seen import MOST, SETTLING, read_mark, write_mark
 from timeline_service.timeline import BEGINNING, BadCursorError, Run, opaque
 
 NOW = 1_700_000_000.0
@@ -12,7 +13,7 @@ NOW = 1_700_000_000.0
 
 def at(seconds_ago, n=0):
     """The id of a tweet of so long ago."""
-    return str((int((NOW - seconds_ago) * 1000) - EPOCH << 22) + n)
+    return str(int(first_id(int((NOW - seconds_ago) * 1000))) + n)
 
 
 ids = st.sets(st.builds(at, st.integers(0, 30), st.integers(0, 99)), max_size=MOST)

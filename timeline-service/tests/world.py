@@ -2,12 +2,13 @@
 
 from itertools import pairwise
 
+from contracts.ids import first_id
 from timeline_service.bodies import Bodies
 from timeline_service.building import Building
 from timeline_service.celebrities import HELD, Sayings
 from timeline_service.places import Places
 from timeline_service.reading import Reading
-from timeline_service.seen import EPOCH, NOTHING, read_mark
+from timeline_service.seen import NOTHING, read_mark
 from timeline_service.timeline import TOP, read_cursor, tweet
 
 from .memory import MemoryArchive, MemoryCache
@@ -188,7 +189,7 @@ class World:
 
     def next_id(self):
         self._count += 1
-        return str((int(self.now * 1000) - EPOCH << 22) + self._count)
+        return str(int(first_id(int(self.now * 1000))) + self._count)
 
     def _tell(self, *event):
         self.topic.append(event)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tweet_service.snowflake import EPOCH_MS, WORKERS, NoWorkerIdError, Reservation, Snowflakes
+from contracts.ids import EPOCH_MS
+from tweet_service.snowflake import WORKERS, NoWorkerIdError, Reservation, Snowflakes
 
 NOW = 1_700_000_000_000
 workers = st.integers(0, WORKERS - 1)

@@ -8,8 +8,6 @@ a strong read.
 
 from dataclasses import dataclass
 
-EPOCH_MS = 1_288_834_974_657
-
 
 @dataclass(frozen=True)
 class Author:
@@ -18,11 +16,6 @@ class Author:
     followers_count: int = 0
     since: str | None = None
     until: str | None = None
-
-
-def first_id(ms: int) -> str:
-    """Return the lowest tweet id of a moment."""
-    return str((ms - EPOCH_MS) << 22)
 
 
 def is_pushed(tweet_id: str, since: str | None, until: str | None) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Protocol
 
 from contracts import Event, FollowChanged, TweetCreated, TweetDeleted
-from fanout_worker.celebrities import Author, first_id, is_pushed
+from contracts.ids import first_id
+from fanout_worker.celebrities import Author, is_pushed
 from fanout_worker.layout import CAP
 from fanout_worker.metrics import DONE, INSERTED, LAG, PROMOTED, RETRIES
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from contracts.ids import first_id
 from fanout_worker import cold
-from fanout_worker.celebrities import first_id
 from fanout_worker.dead_letters import unsettled
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import jwt
 from flask import Flask
 
+from contracts.ids import is_user_id
 from follow_service import api, health, problems, telemetry
 from follow_service.auth import Keys, authenticate
-from follow_service.profiles import is_user_id
 from follow_service.settings import Settings
 from follow_service.store import DynamoStore
 from follow_service.tables import client

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from follow_service.profiles import Profiles, UnknownUserError, deleted, is_user_id
+from contracts.ids import is_user_id
+from follow_service.profiles import Profiles, UnknownUserError, deleted
 
 
 class SelfFollowError(Exception):

@@ -3,12 +3,12 @@
 Rule: an account is deleted once and for good. To everybody else it is then nobody, and it adds nothing any more.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Protocol
 
+from contracts.ids import is_user_id
+
 LONGEST_NAME = 50
-_USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
 
 
 class UnknownUserError(Exception):
@@ -25,11 +25,6 @@ class BadNameError(Exception):
 
 class StoreAwayError(Exception):
     """The store did not answer; the same call may succeed later."""
-
-
-def is_user_id(text: str) -> bool:
-    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
-    return _USER_ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)

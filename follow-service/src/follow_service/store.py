@@ -5,9 +5,10 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.ids import is_user_id
 from follow_service.accounts import Accounts, account
 from follow_service.follows import Account, BadCursorError, Edge, Followed, Page, Requested, Standing
-from follow_service.profiles import StoreAwayError, is_user_id
+from follow_service.profiles import StoreAwayError
 from follow_service.tables import away, patiently, reasons
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ anyway, and what is held counts for the same followees only.
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from timeline_service.seen import SETTLING, first_id
+from timeline_service.seen import settled_id
 from timeline_service.timeline import Run, under
 
 HELD = 120.0  # seconds that somebody may take to read on
@@ -46,7 +46,7 @@ class Ahead:
         if held and held.following == following and held.until > now and held.below >= below > held.run.floor:
             return Run(under(held.run.ids, below), held.run.floor)
         run = self._gathered(following, below, count)
-        if below < first_id(now - SETTLING):
+        if below < settled_id(now):
             if len(self._held) >= MOST_HELD:
                 self._held.clear()
             self._held[user_id] = Held(following, below, run, now + HELD)

@@ -5,6 +5,7 @@ import time
 import jwt
 from flask import Flask
 
+from contracts.ids import is_user_id
 from timeline_service import api, health, problems, telemetry
 from timeline_service.archive import DynamoArchive, client
 from timeline_service.auth import Keys, authenticate
@@ -15,7 +16,6 @@ from timeline_service.celebrities import Celebrities, Sayings
 from timeline_service.places import Places
 from timeline_service.reading import Reading
 from timeline_service.settings import Settings
-from timeline_service.timeline import is_user_id
 
 PATIENCE = 2.0  # seconds that a read waits for its turn to rebuild
 

@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from itertools import takewhile
 
+from contracts.ids import TWEET_ID, first_id
 from timeline_service.timeline import BEGINNING, BadCursorError, Run, opaque, plain
 
 SETTLING = 10.0  # seconds after which a tweet has arrived, or is so late that something is broken
 MOST = 50  # ids that a mark names: it has to fit in a URL
-EPOCH = 1_288_834_974_657  # ms: where the ids' clock begins
-_MARK = re.compile(rf"(0|[0-9]{{19}})(\.[0-9]{{19}}){{0,{MOST}}}")
+_MARK = re.compile(rf"(0|{TWEET_ID})(\.{TWEET_ID}){{0,{MOST}}}")
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Seen:
 NOTHING = Seen(BEGINNING, frozenset())
 
 
-def first_id(seconds: float) -> str:
-    """Return the lowest id that a tweet of this moment can have."""
-    return str((int(seconds * 1000) - EPOCH) << 22)
+def settled_id(now: float) -> str:
+    """Return an id below which every tweet has arrived."""
+    return first_id(int((now - SETTLING) * 1000))
 
 
 def write_mark(run: Run, now: float) -> str:
     """Note what is there now, read from the top."""
-    settled = first_id(now - SETTLING)
+    settled = settled_id(now)
     above = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)][:MOST]
     floor = run.ids[len(above)] if len(above) < len(run.ids) else run.floor
     return opaque(".".join([floor, *above]))

@@ -9,18 +9,17 @@ import base64
 import binascii
 import heapq
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from typing import NamedTuple
 
+from contracts.ids import is_tweet_id
+
 CAP = 800  # tweets that a cached timeline holds
 BEGINNING = "0"  # a floor below every id
 TOP = "9" * 19  # above every id
-_TWEET_ID = re.compile(r"[0-9]{19}")
-_USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
 
 
 class BadCursorError(Exception):
@@ -65,11 +64,6 @@ class Timeline(Run):
     """What a reader may see, and whom the reader follows, themselves included."""
 
     following: frozenset[str]
-
-
-def is_user_id(text: str) -> bool:
-    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
-    return _USER_ID.fullmatch(text) is not None
 
 
 def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> Run:
@@ -130,7 +124,7 @@ def write_cursor(tweet_id: str) -> str:
 
 def read_cursor(cursor: str) -> str:
     """Return the id that a cursor stands for."""
-    if (tweet_id := plain(cursor)) and _TWEET_ID.fullmatch(tweet_id):
+    if (tweet_id := plain(cursor)) and is_tweet_id(tweet_id):
         return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
 

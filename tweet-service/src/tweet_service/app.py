@@ -7,6 +7,7 @@ from functools import cache
 import jwt
 from flask import Flask
 
+from contracts.ids import is_user_id
 from tweet_service import api, health, problems, telemetry
 from tweet_service.accounts import DynamoAccounts
 from tweet_service.audience import Accounts
@@ -15,7 +16,6 @@ from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
 from tweet_service.store import DynamoStore
 from tweet_service.tables import client
-from tweet_service.tweets import is_user_id
 from tweet_service.worker_ids import WorkerIds, keep_reserved
 
 LARGEST_BODY = 64 * 1024

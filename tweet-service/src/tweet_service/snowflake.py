@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-EPOCH_MS = 1_288_834_974_657
+from contracts.ids import BITS_BELOW_MS, EPOCH_MS
+
 WORKERS = 1 << 10
 _PER_MS = 1 << 12
 
@@ -58,4 +59,4 @@ class Snowflakes:
             if ms >= self._reserved.until_ms:
                 raise NoWorkerIdError("no worker number is reserved for this moment")
             self._last = (ms, sequence)
-            return str((ms - EPOCH_MS) << 22 | self._reserved.worker << 12 | sequence), ms
+            return str((ms - EPOCH_MS) << BITS_BELOW_MS | self._reserved.worker << 12 | sequence), ms

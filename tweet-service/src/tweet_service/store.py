@@ -2,17 +2,16 @@
 
 import base64
 import binascii
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.ids import is_tweet_id
 from tweet_service.tables import away
 from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-_TWEET_ID = re.compile(r"[0-9]{19}")
 _TOP = "9" * 19
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
 
@@ -146,6 +145,6 @@ def _write_cursor(tweet_id: str) -> str:
 def _read_cursor(cursor: str) -> str:
     with suppress(ValueError, binascii.Error):
         tweet_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        if _TWEET_ID.fullmatch(tweet_id):
+        if is_tweet_id(tweet_id):
             return tweet_id
     raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")

@@ -3,14 +3,11 @@
 Rule: a tweet is one row, written once; deleting it marks the row, and the table's stream tells everyone else.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Protocol
 
+from contracts.ids import is_tweet_id, is_user_id
 from tweet_service.audience import Accounts, View, view
-
-_USER_ID = re.compile(r"[A-Za-z0-9_.:@|~-]{1,128}")
-_TWEET_ID = re.compile(r"[0-9]{1,19}")
 
 
 class UnknownTweetError(Exception):
@@ -35,11 +32,6 @@ class TakenIdError(Exception):
 
 class StoreAwayError(Exception):
     """The store did not answer; the same call may succeed later."""
-
-
-def is_user_id(text: str) -> bool:
-    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
-    return _USER_ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -129,7 +121,7 @@ def _shown(kept: Kept, accounts: Accounts, reader_id: str) -> Tweet:
 
 
 def _known(store: Store, tweet_id: str) -> Kept:
-    kept = store.find(tweet_id) if _TWEET_ID.fullmatch(tweet_id) else None
+    kept = store.find(tweet_id) if is_tweet_id(tweet_id) else None
     if kept is None:
         raise UnknownTweetError(f"there is no tweet {tweet_id!r}")
     return kept
