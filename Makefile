@@ -1,5 +1,6 @@
 # Everything there is to run. `make` alone lists it.
-PACKAGES := schemas follow-service tweet-service timeline-service cdc-bridge count-aggregator fanout-worker
+LIBS := $(patsubst %/pyproject.toml,%,$(wildcard libs/*/pyproject.toml))
+PACKAGES := schemas $(LIBS) follow-service tweet-service timeline-service cdc-bridge count-aggregator fanout-worker
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 LOCK := deploy/local/requirements.txt
 BIN := .venv/bin
@@ -43,7 +44,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:e2e-tests $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py \
+	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py \
 	  e2e-tests/*.py e2e-tests/bench e2e-tests/drills
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
@@ -57,7 +58,8 @@ drill: $(BIN)/ready parts ## kill and pause things, then compare what is there w
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \
-	  --no-emit-index-url --no-emit-package event-contracts --custom-compile-command 'make lock' \
+	  --no-emit-index-url --no-emit-package event-contracts $(LIBS:libs/%=--no-emit-package murmuration-%) \
+	  --custom-compile-command 'make lock' \
 	  $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
 
 parts: $(BIN)/ready

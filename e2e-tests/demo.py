@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from eventually import eventually
-from people import Person, gateway
+from murmuration_testkit.people import Person, gateway
+from murmuration_testkit.waiting import eventually
 
 NAMES = (
     "Alice Amir Anja Ben Bea Carlos Chidi Dana Deniz Elif Emil Fatima Finn Greta Hana Hugo Ines Ivo Jana Jonas "

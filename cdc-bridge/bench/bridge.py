@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "drills"))
 
 from rig import Bridge, DynamoDb, Tap, bridges, dynamodb, until
 
-from processes import pause, quiet, resume
+from murmuration_testkit.processes import pause, quiet, resume
 
 RECORDS = int(os.environ.get("RECORDS", "100000"))
 ROUNDS = 10  # of which the first three are timed

@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parent))
 from load import World, world
 from rig import Bridge, until
 
-from processes import kill
+from murmuration_testkit.processes import kill
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 OPEN_SHARDS = 2  # one for each table

@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parent))
 from load import World, world
 from rig import Tap, until
 
-from topics import admin, largest_batch
+from murmuration_testkit.topics import admin, largest_batch
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 TOPIC = "FollowChanged"

@@ -22,7 +22,7 @@ import boto3
 from botocore.config import Config
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from ports import free_port
+from murmuration_testkit.ports import free_port
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from cdc_bridge.stream import Streams
-from ports import free_port
+from murmuration_testkit.ports import free_port
 
 from .eventually import eventually
 

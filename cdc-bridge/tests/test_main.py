@@ -15,7 +15,7 @@ from cdc_bridge.leases import LeaseTable
 from cdc_bridge.stream import Streams
 from contracts import TOPICS
 from contracts.registry import codec_for
-from topics import largest_batch
+from murmuration_testkit.topics import largest_batch
 
 from .eventually import eventually
 from .records import edge, tweet

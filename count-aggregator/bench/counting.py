@@ -21,8 +21,8 @@ from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
 from count_aggregator.tally import Arrival
-from processes import control, quiet
-from topics import skip
+from murmuration_testkit.processes import control, quiet
+from murmuration_testkit.topics import skip
 
 EVENTS = int(os.environ.get("EVENTS", "12000"))
 MANY = int(os.environ.get("MANY_EVENTS", "1000000"))

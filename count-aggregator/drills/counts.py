@@ -18,8 +18,8 @@ sys.path.append(str(Path(__file__).parent))
 from crowd import Crowd, client
 from workers import Second, Watch, events, every, of_stack, redeliver_the_last_hour
 
-from eventually import eventually
-from processes import all_ready, caught_up, control, waiting_for
+from murmuration_testkit.processes import all_ready, caught_up, control, waiting_for
+from murmuration_testkit.waiting import eventually
 
 BETWEEN = (0.3, 1.5)  # seconds from one fault to the next
 SETTLED = 180.0

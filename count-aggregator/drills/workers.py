@@ -16,10 +16,10 @@ from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
-from eventually import eventually
-from ports import free_port
-from processes import control, pid
-from topics import admin, ends, move
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.processes import control, pid
+from murmuration_testkit.topics import admin, ends, move
+from murmuration_testkit.waiting import eventually
 
 TOPIC = TOPICS["FollowChanged"]
 GROUP = "count-aggregator"

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 
-from people import Person, RefusedError
+from murmuration_testkit.people import Person, RefusedError
 
 SECONDS = 60
 A_SECOND = 20

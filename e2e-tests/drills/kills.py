@@ -10,9 +10,9 @@ from typing import Any
 
 import urllib3
 
-from eventually import eventually
-from people import Person, RefusedError
-from processes import SERVICES, all_ready, kill, pause, resume, terminate
+from murmuration_testkit.people import Person, RefusedError
+from murmuration_testkit.processes import SERVICES, all_ready, kill, pause, resume, terminate
+from murmuration_testkit.waiting import eventually
 
 PEOPLE = 24
 WRITERS = 6

@@ -1,8 +1,8 @@
 """Stores and brokers come and go; services wait, say so, and lose nothing."""
 
-from eventually import eventually, steadily
-from people import Person
-from processes import SERVICES, STORES, all_ready, control, pid, waiting_for
+from murmuration_testkit.people import Person
+from murmuration_testkit.processes import SERVICES, STORES, all_ready, control, pid, waiting_for
+from murmuration_testkit.waiting import eventually, steadily
 
 
 def test_services_that_start_before_their_stores_wait_for_them():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from eventually import eventually, steadily
-from people import Person, RefusedError
-from processes import kill, stopped
+from murmuration_testkit.people import Person, RefusedError
+from murmuration_testkit.processes import kill, stopped
+from murmuration_testkit.waiting import eventually, steadily
 
 
 def test_a_private_account_is_read_by_whom_it_accepted():

@@ -8,8 +8,8 @@ import pytest
 from redis import Redis
 
 from contracts.ids import first_id
-from eventually import eventually
-from people import Person
+from murmuration_testkit.people import Person
+from murmuration_testkit.waiting import eventually
 
 AHEAD_MS = 10_000  # longer than workers and readers take to hear of it
 

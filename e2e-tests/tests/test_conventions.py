@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from people import Person, get, send
-from processes import SERVICES
+from murmuration_testkit.people import Person, get, send
+from murmuration_testkit.processes import SERVICES
 
 EDGES = {"follow-service": "/v1/users/nobody", "tweet-service": "/v1/tweets/1", "timeline-service": "/v1/timeline"}
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from eventually import eventually
-from people import Person
+from murmuration_testkit.people import Person
+from murmuration_testkit.waiting import eventually
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from eventually import eventually
-from people import get
-from processes import SERVICES, STORES, all_ready, pid, terminate
+from murmuration_testkit.people import get
+from murmuration_testkit.processes import SERVICES, STORES, all_ready, pid, terminate
+from murmuration_testkit.waiting import eventually
 
 OTHERS = ("gateway", *STORES)
 

@@ -11,10 +11,10 @@ from threading import Event
 import pytest
 from redis.crc import key_slot
 
-from eventually import eventually
-from people import Person
-from processes import stopped, waiting_for
-from redis_nodes import redis_cluster
+from murmuration_testkit.people import Person
+from murmuration_testkit.processes import stopped, waiting_for
+from murmuration_testkit.redis_nodes import redis_cluster
+from murmuration_testkit.waiting import eventually
 
 REPOSITORY = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

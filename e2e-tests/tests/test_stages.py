@@ -1,8 +1,8 @@
 """No shortcut: whatever is stopped, nothing gets past it; started again, everything does."""
 
-from eventually import eventually, steadily
-from people import Person
-from processes import caught_up, stopped
+from murmuration_testkit.people import Person
+from murmuration_testkit.processes import caught_up, stopped
+from murmuration_testkit.waiting import eventually, steadily
 
 
 def test_nothing_arrives_while_the_bridge_is_stopped_and_everything_after():

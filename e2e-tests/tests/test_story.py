@@ -1,7 +1,7 @@
 """One story, through every service and every real part."""
 
-from eventually import eventually, steadily
-from people import Person
+from murmuration_testkit.people import Person
+from murmuration_testkit.waiting import eventually, steadily
 
 
 def test_a_follow_moves_both_counts_and_an_unfollow_moves_them_back():

@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parent))
 
 from field import Field, by_crowd, crowds, fresh, rate, rates
 
-from redis_nodes import redis_cluster, redis_node
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 POPULATION = int(os.environ.get("POPULATION", "200000"))
 CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "40000"))

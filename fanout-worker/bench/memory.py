@@ -15,7 +15,7 @@ from field import fresh
 
 from fanout_worker import layout
 from fanout_worker.timelines import Timelines, connect
-from redis_nodes import redis_node
+from murmuration_testkit.redis_nodes import redis_node
 
 USERS = int(os.environ.get("USERS", "10000"))
 FOLLOWEES = 200

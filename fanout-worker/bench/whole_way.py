@@ -16,13 +16,13 @@ from typing import Any
 import boto3
 from redis import Redis
 
-from eventually import eventually
 from fanout_worker import layout
 from fanout_worker.deliveries import Deliveries
 from fanout_worker.store import client as our_client
 from fanout_worker.tables import PAGE, Tables
 from fanout_worker.timelines import Timelines, connect
-from ports import free_port
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.waiting import eventually
 
 PARTS = Path(__file__).parents[2] / ".stack/parts"
 FOLLOWERS = tuple(map(int, os.environ.get("FOLLOWERS", "100,1000,10000,100000").split(",")))

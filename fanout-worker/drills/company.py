@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
-from people import Person
+from murmuration_testkit.people import Person
 
 PEOPLE = 16
 WRITERS = 4

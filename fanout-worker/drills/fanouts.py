@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ports import free_port
-from processes import control
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.processes import control
 
 THRESHOLD = 10
 AHEAD_S = 8

@@ -22,8 +22,8 @@ sys.path.append(str(Path(__file__).parent))
 from company import Company
 from fanouts import AHEAD_S, THRESHOLD, Fanout, demote, two
 
-from eventually import eventually, steadily
-from processes import all_ready, caught_up, kill, pause, resume, terminate
+from murmuration_testkit.processes import all_ready, caught_up, kill, pause, resume, terminate
+from murmuration_testkit.waiting import eventually, steadily
 
 FAULTS = int(os.environ.get("FAULTS", "55"))
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next

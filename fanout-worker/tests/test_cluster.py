@@ -9,11 +9,11 @@ from contextlib import closing, suppress
 import pytest
 from redis.crc import key_slot
 
-from eventually import eventually
 from fanout_worker import layout
 from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.timelines import Timelines, connect
-from redis_nodes import redis_cluster
+from murmuration_testkit.redis_nodes import redis_cluster
+from murmuration_testkit.waiting import eventually
 
 pytestmark = pytest.mark.stack
 FIRST = 1_700_000_000_000_000_000

@@ -9,7 +9,7 @@ import pytest
 from fanout_worker import cold, layout
 from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.timelines import connect
-from redis_nodes import redis_cluster
+from murmuration_testkit.redis_nodes import redis_cluster
 
 
 @pytest.fixture

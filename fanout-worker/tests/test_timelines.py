@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fanout_worker import layout
 from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.timelines import Timelines, connect
-from redis_nodes import redis_cluster
+from murmuration_testkit.redis_nodes import redis_cluster
 
 from .memory import agreed, placed
 

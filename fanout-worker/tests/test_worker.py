@@ -15,11 +15,11 @@ from confluent_kafka import Consumer, Producer
 
 from contracts import TOPICS, Source, TweetDeleted
 from contracts.registry import codec_for
-from eventually import eventually
 from fanout_worker import layout
 from fanout_worker.timelines import connect
 from fanout_worker.watchdog import EXIT_STUCK
-from processes import pause, resume
+from murmuration_testkit.processes import pause, resume
+from murmuration_testkit.waiting import eventually
 
 from .conftest import follow, tweet
 

@@ -25,8 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from contracts.ids import first_id
-from eventually import eventually
-from ports import free_port
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.waiting import eventually
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import time
 import jwt
 import pytest
 
-from eventually import eventually
+from murmuration_testkit.waiting import eventually
 from timeline_service.app import create_app
 from timeline_service.timeline import StoreAwayError
 

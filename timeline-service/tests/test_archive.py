@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from eventually import eventually
+from murmuration_testkit.waiting import eventually
 from timeline_service.archive import BATCH, DynamoArchive, client
 from timeline_service.timeline import BEGINNING, TOP, Run, StoreAwayError
 

@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from redis_nodes import redis_cluster
+from murmuration_testkit.redis_nodes import redis_cluster
 from timeline_service import layout
 from timeline_service.cache import RedisCache, connect
 from timeline_service.timeline import BEGINNING, CacheAwayError, Timeline

@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 from redis.crc import key_slot
 
-from eventually import eventually
-from redis_nodes import redis_cluster
+from murmuration_testkit.redis_nodes import redis_cluster
+from murmuration_testkit.waiting import eventually
 from timeline_service import layout
 from timeline_service.cache import RedisCache, connect
 from timeline_service.timeline import BEGINNING, CacheAwayError, Timeline

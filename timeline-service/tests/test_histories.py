@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from eventually import eventually
-from redis_nodes import redis_node
+from murmuration_testkit.redis_nodes import redis_node
+from murmuration_testkit.waiting import eventually
 from timeline_service import layout
 from timeline_service.cache import RedisCache, connect
 from timeline_service.timeline import BEGINNING, Timeline

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from eventually import eventually
+from murmuration_testkit.waiting import eventually
 from timeline_service.places import BusyError, Places
 
 

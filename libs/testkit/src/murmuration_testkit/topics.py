@@ -16,7 +16,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from contracts import TOPICS
-from eventually import eventually
+from murmuration_testkit.waiting import eventually
 
 
 def admin() -> AdminClient:

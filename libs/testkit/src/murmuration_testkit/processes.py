@@ -14,9 +14,9 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
-from eventually import eventually
-from people import get
-from topics import admin, skip
+from murmuration_testkit.people import get
+from murmuration_testkit.topics import admin, skip
+from murmuration_testkit.waiting import eventually
 
 SERVICES = (
     "follow-service",

@@ -1,0 +1,1 @@
+"""What tests, benches and drills of all folders use. Development only: no service imports it."""
