@@ -1,0 +1,1 @@
+"""What every process of Murmuration has, whatever it does."""

@@ -1,0 +1,153 @@
+"""DynamoDB: clients that give up soon, errors named by what to do, and patience with transactions.
+
+Rule: a failed condition and a cancelled transaction are answers, and go up as they are. What another try may mend is
+StoreAwayError; what somebody must correct is StoreRefusedError. Anything else is our own mistake, and goes up too.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
+from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.metrics import STORE_ERRORS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    Answer = TypeVar("Answer")
+
+CONFLICT_ATTEMPTS = 8
+CONFLICT_SECONDS = 0.02  # the first pause is shorter than this; each may be twice as long as the one before
+PASSING = {
+    "InternalServerError",
+    "LimitExceededException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ResourceNotFoundException",  # the tables are still to be made
+    "ThrottlingException",
+    "TransactionInProgressException",
+}
+REFUSING = {
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "UnrecognizedClientException",
+}
+
+
+def client(
+    *,
+    attempts: int = 3,
+    connect_seconds: float = 1,
+    read_seconds: float = 2,
+    connections: int = 32,
+    plain: Sequence[str] = (),
+) -> DynamoDBClient:
+    """Make a client whose calls end within seconds; answers of the `plain` operations stay the JSON that came."""
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
+    made = boto3.client(
+        "dynamodb",
+        config=Config(
+            connect_timeout=connect_seconds,
+            read_timeout=read_seconds,
+            retries=retries,
+            max_pool_connections=connections,
+        ),
+    )
+    return answers_plainly(made, plain)
+
+
+Client = TypeVar("Client")
+
+
+def answers_plainly(made: Client, operations: Sequence[str]) -> Client:
+    """Let these operations' answers stay the JSON that came: checking each value is most of what botocore takes.
+
+    Binary then stays base64, and a time stays seconds.
+    """
+    events: Any = made
+    for operation in operations:
+        service = events.meta.service_model.service_id.hyphenize()
+        events.meta.events.register(f"before-parse.{service}.{operation}", _decode)
+    return made
+
+
+def _decode(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
+    """Decode an answer and leave nothing of it to botocore's parser; errors are left as they are."""
+    if response_dict["status_code"] != HTTPStatus.OK:
+        return
+    try:
+        customized_response_dict |= json.loads(response_dict["body"])
+    except ValueError as error:
+        raise StoreAwayError(f"DynamoDB sent an answer that is no JSON: {error}") from error
+    response_dict["body"] = b"{}"
+
+
+@contextmanager
+def errors_named(store: str = "DynamoDB") -> Iterator[None]:
+    """Name botocore's errors by what the caller should do; see the rule."""
+    try:
+        yield
+    except ParamValidationError:
+        raise
+    except NoCredentialsError as error:
+        raise _counted(StoreRefusedError(f"{store} cannot be asked: {error}"), store, "NoCredentials") from error
+    except BotoCoreError as error:
+        raise _counted(StoreAwayError(f"{store} did not answer: {error}"), store, type(error).__name__) from error
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code in REFUSING:
+            raise _counted(StoreRefusedError(f"{store} refuses this process: {error}"), store, code) from error
+        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+        if code in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise _counted(StoreAwayError(f"{store} is too busy or not ready: {error}"), store, code) from error
+        raise
+
+
+def retry_conflicts(write: Callable[[], Answer]) -> Answer:
+    """Write, and wait out a transaction that holds the item for a moment."""
+    try:
+        answer: Answer = _CONFLICTS(_named, write)
+    except RetryError as error:
+        raise StoreAwayError(
+            f"DynamoDB: an item was locked by other transactions {CONFLICT_ATTEMPTS} times in a row"
+        ) from error
+    return answer
+
+
+def reasons(error: ClientError) -> set[str]:
+    """Return why DynamoDB refused a write: one reason, or one for each action of a transaction."""
+    cancelled: Any = error.response.get("CancellationReasons", ())
+    return {error.response["Error"]["Code"].removesuffix("Exception"), *(reason.get("Code") for reason in cancelled)}
+
+
+def _named(write: Callable[[], Answer]) -> Answer:
+    with errors_named():
+        return write()
+
+
+def _is_conflict(error: BaseException) -> bool:
+    return isinstance(error, ClientError) and "TransactionConflict" in reasons(error)
+
+
+_CONFLICTS = Retrying(
+    retry=retry_if_exception(_is_conflict),
+    wait=wait_random_exponential(multiplier=CONFLICT_SECONDS, max=CONFLICT_SECONDS * 2**CONFLICT_ATTEMPTS),
+    stop=stop_after_attempt(CONFLICT_ATTEMPTS),
+)
+
+
+def _counted(error: StoreAwayError, store: str, reason: str) -> StoreAwayError:
+    STORE_ERRORS.labels(store.lower(), reason).inc()
+    return error

@@ -1,0 +1,105 @@
+"""DynamoDB's errors, by what the caller should do; and plain answers."""
+
+import os
+
+import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError, ParamValidationError
+
+from murmuration_runtime import dynamo
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+
+
+def refusal(code, status=400, **more):
+    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}, **more}, "PutItem")
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (ConnectTimeoutError(endpoint_url="x"), StoreAwayError),
+        (refusal("ThrottlingException"), StoreAwayError),
+        (refusal("ProvisionedThroughputExceededException"), StoreAwayError),
+        (refusal("ResourceNotFoundException"), StoreAwayError),
+        (refusal("Whatever", 503), StoreAwayError),
+        (refusal("AccessDeniedException"), StoreRefusedError),
+        (refusal("UnrecognizedClientException"), StoreRefusedError),
+        (refusal("ConditionalCheckFailedException"), ClientError),
+        (refusal("TransactionCanceledException"), ClientError),
+        (refusal("ValidationException"), ClientError),
+        (ParamValidationError(report="x"), ParamValidationError),
+    ],
+)
+def test_errors_are_named_by_what_to_do(error, named):
+    """Try again, correct the credentials, or look at our own mistake."""
+    with pytest.raises(named) as raised, dynamo.errors_named():
+        raise error
+    assert type(raised.value) is named
+
+
+def test_a_conflict_is_tried_again_until_it_is_over():
+    """A lone write, or one within a transaction."""
+    conflicts = [refusal("TransactionConflictException")]
+    conflicts += [refusal("TransactionCanceledException", CancellationReasons=[{"Code": "TransactionConflict"}])]
+
+    def write():
+        if conflicts:
+            raise conflicts.pop()
+        return "written"
+
+    assert dynamo.retry_conflicts(write) == "written"
+
+
+def test_a_conflict_that_never_ends_is_a_store_that_is_away():
+    """After some tries; the caller may come again."""
+    tried = []
+
+    def write():
+        tried.append(1)
+        raise refusal("TransactionConflictException")
+
+    with pytest.raises(StoreAwayError, match="locked"):
+        dynamo.retry_conflicts(write)
+    assert len(tried) == dynamo.CONFLICT_ATTEMPTS
+
+
+@pytest.mark.parametrize("code", ["ConditionalCheckFailedException", "ThrottlingException"])
+def test_any_other_error_is_not_tried_again(code):
+    """A condition that failed is an answer; a store that is too busy is the caller's to wait for."""
+    tried = []
+
+    def write():
+        tried.append(1)
+        raise refusal(code)
+
+    with pytest.raises((ClientError, StoreAwayError)):
+        dynamo.retry_conflicts(write)
+    assert len(tried) == 1
+
+
+@pytest.mark.stack
+def test_plain_answers_hold_what_parsed_ones_do():
+    """A query's page, and an error in place of one."""
+    parsed, plain = dynamo.client(), dynamo.client(plain=("Query",))
+    prefix = os.environ.get("TABLE_PREFIX", "")
+    query = {
+        "TableName": f"{prefix}followers",
+        "KeyConditionExpression": "followee_id = :me",
+        "ExpressionAttributeValues": {":me": {"S": "runtime-test"}},
+    }
+    for number in range(3):
+        parsed.put_item(
+            TableName=f"{prefix}followers",
+            Item={
+                "followee_id": {"S": "runtime-test"},
+                "follower_id": {"S": f"u{number}"},
+                "followed_at": {"N": str(number + 1)},
+            },
+        )
+    try:
+        assert plain.query(**query)["Items"] == parsed.query(**query)["Items"] != []
+        with pytest.raises(StoreAwayError), dynamo.errors_named():
+            plain.query(**query | {"TableName": "no-such-table"})
+    finally:
+        for number in range(3):
+            key = {"followee_id": {"S": "runtime-test"}, "follower_id": {"S": f"u{number}"}}
+            parsed.delete_item(TableName=f"{prefix}followers", Key=key)
