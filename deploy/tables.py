@@ -1,4 +1,4 @@
-"""Create the tables of tables.yaml that are missing, and check that the others are what it says. Safe to repeat.
+"""Create the tables of schemas/tables that are missing, and check that the others are what it says. Safe to repeat.
 
 An index that a table lacks is added, one after the other; every other difference is an error, never a change: a key
 cannot be altered, and switching a stream on again makes a new stream, with a gap before it.
@@ -10,22 +10,23 @@ import sys
 import time
 from collections.abc import Collection, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import boto3
-import yaml
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError  # noqa: A004
 
-TABLES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text())
-PAUSE_S = 1.0
+from contracts import ContractError
+from contracts.table_files import load
+from contracts.topic import DATA
+
+PAUSES_S = (0.02, 1.0)  # between two looks, the first and the longest
 say = partial(print, flush=True)
 PATIENCE = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=10)
 
 
 class TableError(Exception):
-    """A table is not what tables.yaml says."""
+    """A table is not what its file says."""
 
 
 def main() -> int:
@@ -35,11 +36,12 @@ def main() -> int:
     deadline = time.monotonic() + parser.parse_args().wait
     try:
         dynamodb = boto3.client("dynamodb", config=PATIENCE)
-        for name, table in TABLES.items():
-            ensure(dynamodb, f"{os.environ.get('TABLE_PREFIX', '')}{name}", table["create"], deadline)
-            if "expires" in table:
-                let_expire(dynamodb, f"{os.environ.get('TABLE_PREFIX', '')}{name}", table["expires"])
-    except (TableError, ClientError, BotoCoreError) as error:
+        for table in load(DATA).values():
+            name = f"{os.environ.get('TABLE_PREFIX', '')}{table.name}"
+            ensure(dynamodb, name, table.create, deadline)
+            if table.expires:
+                let_expire(dynamodb, name, table.expires)
+    except (TableError, ContractError, ClientError, BotoCoreError) as error:
         sys.stderr.write(f"tables.py: {error}\n")
         return 1
     return 0
@@ -47,6 +49,7 @@ def main() -> int:
 
 def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float) -> None:
     """Return when the table is there, active, and as wanted; wait until the deadline for a store that is away."""
+    pause, longest = PAUSES_S
     while True:
         try:
             found = dynamodb.describe_table(TableName=name)["Table"]
@@ -56,11 +59,11 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
             if time.monotonic() > deadline:
                 raise
             say(f"waiting for DynamoDB: {error}")
-            time.sleep(PAUSE_S)
+            pause = longest
         else:
             missing = lacking(wanted, found)
             if differences := compare(shape(wanted, without=missing), shape(found)):
-                raise TableError(f"table {name} differs from tables.yaml: {'; '.join(differences)}")
+                raise TableError(f"table {name} differs from schemas/tables: {'; '.join(differences)}")
             busy = unfinished(found)
             if not busy and not missing:
                 say(f"table {name} is there")
@@ -69,7 +72,8 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
                 add_index(dynamodb, name, wanted, missing[0])
             elif time.monotonic() > deadline:
                 raise TableError(f"{busy}; it goes on by itself, look again later")
-            time.sleep(PAUSE_S)
+        time.sleep(pause)
+        pause = min(longest, 2 * pause)
 
 
 def create(dynamodb: Any, name: str, wanted: Mapping[str, Any]) -> None:
@@ -125,7 +129,7 @@ def let_expire(dynamodb: Any, name: str, attribute: str) -> None:
             if found() is None:
                 raise
     if found() != attribute:
-        raise TableError(f"table {name} differs from tables.yaml: items should expire at {attribute}, not {found()}")
+        raise TableError(f"table {name} differs from schemas/tables: items should expire at {attribute}, not {found()}")
 
 
 def shape(table: Mapping[str, Any], without: Collection[str] = ()) -> dict[str, object]:

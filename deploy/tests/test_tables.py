@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import boto3
 import pytest
-import yaml
+
+from contracts.tables import TABLES
 
 COMMAND = [sys.executable, str(Path(__file__).parents[1] / "tables.py")]
-TABLES = set(yaml.safe_load((Path(__file__).parents[1] / "tables.yaml").read_text()))
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_two_at_once_and_one_after_them_all_succeed(prefix):
     for run in [start(prefix), start(prefix)]:
         assert run.communicate()[1] == ""
         assert run.returncode == 0
-    assert tables(prefix) == TABLES
+    assert tables(prefix) == set(TABLES)
     expiry = boto3.client("dynamodb").describe_time_to_live(TableName=prefix + "ledgers")["TimeToLiveDescription"]
     assert expiry == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}
     again = start(prefix)
@@ -72,7 +72,7 @@ def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
     run = start(prefix)
     _, complaint = run.communicate()
     assert run.returncode == 1
-    assert f"table {prefix}tweets differs from tables.yaml" in complaint
+    assert f"table {prefix}tweets differs from schemas/tables" in complaint
     assert "key should be tweet_id S HASH, is id N HASH" in complaint
     assert "stream should be NEW_AND_OLD_IMAGES, is None" in complaint
 

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from contracts import TOPICS, ContractError
+from contracts import TOPICS, ContractError, table_files
+from contracts.tables import TABLES
 from contracts.topic import DATA
 
 PAUSE_S = 1.0
@@ -18,7 +19,7 @@ def main() -> int:
     """Run one command; 1 and a line on stderr if the contract is broken or somebody is away."""
     parser = argparse.ArgumentParser(prog="python -m contracts", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("check", help="check topics, schemas and examples; needs nothing but the files")
+    commands.add_parser("check", help="check topics, schemas, examples and tables; needs nothing but the files")
     apply = commands.add_parser("apply", help="make broker and registry follow the files; safe to repeat")
     apply.add_argument("--wait", type=float, default=0, metavar="SECONDS", help="how long they may be away")
     arguments = parser.parse_args()
@@ -37,6 +38,9 @@ def _check() -> None:
     from contracts.check import check  # noqa: PLC0415  each command has an extra of its own
 
     check(TOPICS, DATA, say)
+    tables = table_files.load(DATA)
+    table_files.check(tables, TABLES)
+    say(f"tables: {', '.join(tables)}: {sum(len(it.attributes) for it in tables.values())} attributes, all named")
 
 
 def _apply(wait_s: float) -> None:

@@ -1,0 +1,127 @@
+"""The names of tables, attributes and indexes, and of the values that services agree on. Pure.
+
+Rule: schemas/tables has a file for each table, which says what an attribute means, who writes it and who reads it. A
+class here has the same names, so that a misspelt one is an error before anything runs. An upper-case name is a value.
+"""
+
+
+class Table:
+    """One table; its name goes behind the prefix of the deployment."""
+
+    name: str
+
+
+class USERS(Table):
+    """Accounts."""
+
+    name = "users"
+    user_id = "user_id"
+    display_name = "display_name"
+    is_private = "is_private"
+    created_at = "created_at"
+    deleted_at = "deleted_at"
+    erasure = "erasure"
+    DUE = "due"
+    followers_count = "followers_count"
+    following_count = "following_count"
+    counts_version = "counts_version"
+    celebrity_since = "celebrity_since"
+    celebrity_until = "celebrity_until"
+    by_celebrity = "by_celebrity"
+    by_erasure = "by_erasure"
+
+
+class FOLLOWERS(Table):
+    """Who follows whom."""
+
+    name = "followers"
+    followee_id = "followee_id"
+    follower_id = "follower_id"
+    followed_at = "followed_at"
+    by_recency = "by_recency"
+    by_follower = "by_follower"
+
+
+class FOLLOW_REQUESTS(Table):  # noqa: N801
+    """Who asked to follow whom."""
+
+    name = "follow_requests"
+    followee_id = "followee_id"
+    follower_id = "follower_id"
+    requested_at = "requested_at"
+    by_recency = "by_recency"
+
+
+class TWEETS(Table):
+    """Tweets."""
+
+    name = "tweets"
+    tweet_id = "tweet_id"
+    author_id = "author_id"
+    text = "text"
+    created_at = "created_at"
+    deleted_at = "deleted_at"
+    by_author = "by_author"
+
+
+class TWEET_CLAIMS(Table):  # noqa: N801
+    """Which tweet an Idempotency-Key stands for."""
+
+    name = "tweet_claims"
+    author_id = "author_id"
+    idempotency_key = "idempotency_key"
+    tweet_id = "tweet_id"
+    created_at = "created_at"
+    digest = "digest"
+    expires_at = "expires_at"
+
+
+class WORKER_IDS(Table):  # noqa: N801
+    """Who makes tweet ids under which worker number."""
+
+    name = "worker_ids"
+    worker_id = "worker_id"
+    owner = "owner"
+    until_ms = "until_ms"
+
+
+class LEASES(Table):
+    """Which bridge reads a shard, and how far it is published."""
+
+    name = "leases"
+    stream_arn = "stream_arn"
+    shard_id = "shard_id"
+    state = "state"
+    ENDED = "ended"
+    tip_at = "tip_at"
+    since = "since"
+    position = "position"
+    owner = "owner"
+    epoch = "epoch"
+    expires_at = "expires_at"
+    gap = "gap"
+
+    @staticmethod
+    def streams_of(table: str) -> str:
+        """Return the stream_arn under which lie the streams that a table had."""
+        return f"table/{table}"
+
+
+class LEDGERS(Table):
+    """How far FollowChanged is counted."""
+
+    name = "ledgers"
+    partition_id = "partition_id"
+    shard_id = "shard_id"
+    sequence_number = "sequence_number"
+    expires_at = "expires_at"
+    version = "version"
+    next_offset = "next_offset"
+    topic_id = "topic_id"
+    gaps = "gaps"
+
+
+TABLES: dict[str, type[Table]] = {
+    table.name: table
+    for table in (USERS, FOLLOWERS, FOLLOW_REQUESTS, TWEETS, TWEET_CLAIMS, WORKER_IDS, LEASES, LEDGERS)
+}
