@@ -1,38 +1,22 @@
-"""The application on a store in memory, and tokens of an issuer that lives as long as the test run."""
+"""The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
 
-import time
 import uuid
 from types import SimpleNamespace
 
-import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from follow_service.app import create_app
 from follow_service.settings import Settings
+from murmuration_testkit.tokens import Issuer
 
 from .memory import MemoryStore
 
-SETTINGS = Settings(jwks_url="unused", jwt_issuer="issuer", jwt_audience="audience", table_prefix="", following_cap=3)
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-class FixedKeys:
-    """The issuer's only key."""
-
-    def get_signing_key_from_jwt(self, token):
-        jwt.get_unverified_header(token)
-        return KEY.public_key()
-
-
-def token(sub, *, key=KEY, **claims):
-    claims = {"sub": sub, "iss": "issuer", "aud": "audience", "exp": time.time() + 60} | claims
-    return jwt.encode({name: value for name, value in claims.items() if value is not None}, key, "RS256")
-
-
-def bearer(sub, **claims):
-    return {"Authorization": f"Bearer {token(sub, **claims)}"}
+ISSUER = Issuer()
+bearer = ISSUER.bearer
+STRANGER = Issuer()  # signs with a key that nobody published
+SETTINGS = Settings(
+    jwks_url="unused", jwt_issuer=ISSUER.name, jwt_audience=ISSUER.audience, table_prefix="", following_cap=3
+)
 
 
 @pytest.fixture
@@ -48,7 +32,7 @@ def clock():
 
 @pytest.fixture
 def http(memory, clock):
-    return create_app(SETTINGS, store=memory, keys=FixedKeys(), now=lambda: clock.now).test_client()
+    return create_app(SETTINGS, store=memory, keys=ISSUER, now=lambda: clock.now).test_client()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from follow_service.app import create_app
 from follow_service.profiles import StoreAwayError
 
-from .conftest import OTHER_KEY, SETTINGS, FixedKeys, bearer
+from .conftest import ISSUER, SETTINGS, STRANGER, bearer
 from .memory import MemoryStore
 
 
@@ -179,7 +179,7 @@ def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
         bearer("alice", exp=None),
         bearer("alice", iss="another"),
         bearer("alice", aud="another"),
-        bearer("alice", key=OTHER_KEY),
+        STRANGER.bearer("alice"),
         bearer("a{b"),
         bearer(None),
     ],
@@ -201,7 +201,7 @@ def test_a_store_that_is_away_is_503_and_not_ready():
         def profile(self, user_id):  # noqa: ARG002
             raise StoreAwayError("DynamoDB did not answer: no route")
 
-    http = create_app(SETTINGS, store=Away(), keys=FixedKeys()).test_client()
+    http = create_app(SETTINGS, store=Away(), keys=ISSUER).test_client()
     response = http.get("/v1/users/alice", headers=bearer("alice"))
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert http.get("/healthz").status_code == 200
@@ -217,7 +217,7 @@ def test_what_nobody_foresaw_is_a_500_without_details(caplog):
         def profile(self, user_id):  # noqa: ARG002
             raise RuntimeError("secret")
 
-    http = create_app(SETTINGS, store=Broken(), keys=FixedKeys()).test_client()
+    http = create_app(SETTINGS, store=Broken(), keys=ISSUER).test_client()
     response = http.get("/v1/users/alice", headers=bearer("alice"))
     assert response.status_code == 500
     assert "secret" not in response.text

@@ -13,24 +13,22 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
 import boto3
-import jwt
 from botocore.config import Config
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from contracts.ids import first_id
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.tokens import DAY_S, Issuer
 from murmuration_testkit.waiting import eventually
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 HERE = Path(__file__).parent
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+ISSUER = Issuer(os.environ["JWT_ISSUER"], os.environ["JWT_AUDIENCE"])
 _numbers = itertools.count()
 
 
@@ -74,9 +72,14 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
 def served(**settings: str) -> Iterator[int]:
     """Serve timelines on a free port, by the service's own gunicorn settings."""
     port = free_port()
-    public = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
     command = [sys.executable, "-m", "gunicorn", "-c", HERE.parent / "gunicorn.conf.py", "--chdir", HERE]
-    environment = {**os.environ, "PORT": str(port), "HOST": "127.0.0.1", "BENCH_PUBLIC_KEY": public, **settings}
+    environment = {
+        **os.environ,
+        "PORT": str(port),
+        "HOST": "127.0.0.1",
+        "BENCH_PUBLIC_KEY": ISSUER.public_pem(),
+        **settings,
+    }
     with subprocess.Popen(  # noqa: S603
         [*command, "served:create()"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
@@ -130,20 +133,10 @@ class Connection:
         raise ConnectionError("the service hung up")
 
 
-_tokens: dict[str, str] = {}
-
-
+@cache
 def token(user: str) -> str:
     """Sign a token, once."""
-    if user not in _tokens:
-        claims = {
-            "sub": user,
-            "iss": os.environ["JWT_ISSUER"],
-            "aud": os.environ["JWT_AUDIENCE"],
-            "exp": time.time() + 7200,
-        }
-        _tokens[user] = jwt.encode(claims, KEY, "RS256")
-    return _tokens[user]
+    return ISSUER.token(user, lifetime_s=DAY_S)
 
 
 @dataclass

@@ -1,46 +1,28 @@
-"""The application on a store in memory, and tokens of an issuer that lives as long as the test run."""
+"""The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
 
-import time
 import uuid
 
-import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
 
+from murmuration_testkit.tokens import Issuer
 from timeline_service.app import create_app
 from timeline_service.settings import Settings
 from timeline_service.timeline import tweet as written
 
 from .memory import MemoryArchive, MemoryCache
 
+ISSUER = Issuer()
+bearer = ISSUER.bearer
+STRANGER = Issuer()  # signs with a key that nobody published
 SETTINGS = Settings(
     jwks_url="unused",
-    jwt_issuer="issuer",
-    jwt_audience="audience",
+    jwt_issuer=ISSUER.name,
+    jwt_audience=ISSUER.audience,
     redis_url="unused",
     table_prefix="",
     rebuilds_in_flight=4,
     celebrities_a_wave=100,
 )
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-class FixedKeys:
-    """The issuer's only key."""
-
-    def get_signing_key_from_jwt(self, token):
-        jwt.get_unverified_header(token)
-        return KEY.public_key()
-
-
-def token(sub, *, key=KEY, **claims):
-    claims = {"sub": sub, "iss": "issuer", "aud": "audience", "exp": time.time() + 60} | claims
-    return jwt.encode({name: value for name, value in claims.items() if value is not None}, key, "RS256")
-
-
-def bearer(sub, **claims):
-    return {"Authorization": f"Bearer {token(sub, **claims)}"}
 
 
 def tweet(n, author="bob"):
@@ -60,7 +42,7 @@ def archive():
 
 @pytest.fixture
 def http(cache, archive):
-    return create_app(SETTINGS, cache=cache, archive=archive, keys=FixedKeys()).test_client()
+    return create_app(SETTINGS, cache=cache, archive=archive, keys=ISSUER).test_client()
 
 
 @pytest.fixture

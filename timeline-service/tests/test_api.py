@@ -6,11 +6,12 @@ import time
 import jwt
 import pytest
 
+from murmuration_testkit.tokens import Issuer
 from murmuration_testkit.waiting import eventually
 from timeline_service.app import create_app
 from timeline_service.timeline import StoreAwayError
 
-from .conftest import OTHER_KEY, SETTINGS, FixedKeys, bearer, tweet
+from .conftest import ISSUER, SETTINGS, STRANGER, bearer, tweet
 from .memory import MemoryArchive, MemoryCache
 
 
@@ -88,7 +89,7 @@ def test_what_cannot_be_done_is_a_problem(http, path, status, named):
     assert named in response.json["detail"]
 
 
-@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), bearer("alice", key=OTHER_KEY), bearer("a{b")])
+@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), STRANGER.bearer("alice"), bearer("a{b")])
 def test_a_wrong_or_missing_token_is_401(http, headers):
     """A timeline is for its owner only."""
     assert http.get("/v1/timeline", headers=headers).status_code == 401
@@ -98,13 +99,14 @@ def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(ar
     """The signature is not verified again at every request; that the token is over is noticed to the second."""
     times = []
 
-    class Counted(FixedKeys):
+    class Counted(Issuer):
         def get_signing_key_from_jwt(self, token):
             times.append(token)
             return super().get_signing_key_from_jwt(token)
 
-    http = create_app(SETTINGS, cache=MemoryCache(), archive=archive, keys=Counted()).test_client()
-    headers = bearer("alice", exp=math.ceil(time.time()) + 1)
+    issuer = Counted()
+    http = create_app(SETTINGS, cache=MemoryCache(), archive=archive, keys=issuer).test_client()
+    headers = issuer.bearer("alice", exp=math.ceil(time.time()) + 1)
     assert {http.get("/v1/timeline", headers=headers).status_code for _ in range(3)} == {200}
     assert len(times) == 1
     eventually(lambda: http.get("/v1/timeline", headers=headers).status_code, 401, within=5)
@@ -120,7 +122,7 @@ def test_a_database_that_is_away_is_503_and_not_ready():
         def followees(self, user_id, noted=()):  # noqa: ARG002
             raise StoreAwayError("DynamoDB did not answer: no route")
 
-    http = create_app(SETTINGS, cache=MemoryCache(), archive=Away(), keys=FixedKeys()).test_client()
+    http = create_app(SETTINGS, cache=MemoryCache(), archive=Away(), keys=ISSUER).test_client()
     response = http.get("/v1/timeline", headers=bearer("alice"))
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert http.get("/healthz").status_code == 200
@@ -130,7 +132,7 @@ def test_a_database_that_is_away_is_503_and_not_ready():
 def test_a_cache_is_awaited_at_the_start_and_done_without_later(cache, archive, said):
     """Once it was there, the service is ready without it, and serves from the database."""
     cache.away = True
-    http = create_app(SETTINGS, cache=cache, archive=archive, keys=FixedKeys()).test_client()
+    http = create_app(SETTINGS, cache=cache, archive=archive, keys=ISSUER).test_client()
     assert "redis" in http.get("/readyz").json["waiting_for"][0]
     cache.away = False
     assert http.get("/readyz").status_code == 200

@@ -7,13 +7,13 @@ from tweet_service.app import create_app
 from tweet_service.snowflake import Snowflakes
 from tweet_service.tweets import StoreAwayError
 
-from .conftest import FOREVER, OTHER_KEY, SETTINGS, FixedKeys, bearer
+from .conftest import FOREVER, ISSUER, SETTINGS, STRANGER, bearer
 from .memory import MemoryAccounts, MemoryStore
 
 
 def app(**parts):
     """Build an application of which the test brings some parts."""
-    usual = {"store": MemoryStore(), "keys": FixedKeys(), "ids": Snowflakes(lambda: 1)}
+    usual = {"store": MemoryStore(), "keys": ISSUER, "ids": Snowflakes(lambda: 1)}
     return create_app(SETTINGS, accounts=MemoryAccounts(), **(usual | parts)).test_client()
 
 
@@ -82,7 +82,10 @@ def test_a_deleted_authors_tweets_are_gone_before_they_are_erased(http, accounts
     accounts.delete("alice", 1)
     for reader in ("alice", "bob"):
         assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer(reader)).status_code == 404
-        assert http.get("/v1/users/alice/tweets", headers=bearer(reader)).json == {"tweets": [], "next_cursor": None}
+        assert http.get("/v1/users/alice/tweets", headers=bearer(reader)).json == {
+            "tweets": [],
+            "next_cursor": None,
+        }
     assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 404
     assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 204
 
@@ -142,7 +145,7 @@ def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
     assert named in response.json["detail"]
 
 
-@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), bearer("alice", key=OTHER_KEY), bearer("a{b")])
+@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), STRANGER.bearer("alice"), bearer("a{b")])
 def test_a_wrong_or_missing_token_is_401(http, memory, headers):
     """Nobody writes without being known."""
     response = http.post("/v1/tweets", json={"text": "hello"}, headers=headers)

@@ -4,12 +4,11 @@ import json
 import os
 import time
 import uuid
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import jwt
 import urllib3
+
+from murmuration_testkit import tokens
 
 _http = urllib3.PoolManager(maxsize=64, timeout=10, retries=False)
 
@@ -29,7 +28,7 @@ class Person:
     def __init__(self, name: str = "somebody", user_id: str = "") -> None:
         self.name = name
         self.user_id = user_id or f"{name.lower().replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
-        self.headers = {"Authorization": f"Bearer {_token(self.user_id)}"}
+        self.headers = tokens.of_stack().bearer(self.user_id, lifetime_s=tokens.DAY_S)
 
     def join(self) -> "Person":
         """Create the profile."""
@@ -142,20 +141,3 @@ def _problem(data: bytes) -> dict[str, Any]:
     except ValueError:
         return {"detail": data.decode(errors="replace")}
     return problem
-
-
-@cache
-def _issuer() -> tuple[str, str]:
-    directory = Path(os.environ["STACK_DIR"]) / "issuer"
-    return (directory / "key.pem").read_text(), json.loads((directory / "jwks.json").read_text())["keys"][0]["kid"]
-
-
-def _token(user_id: str) -> str:
-    key, kid = _issuer()
-    claims = {
-        "sub": user_id,
-        "iss": os.environ["JWT_ISSUER"],
-        "aud": os.environ["JWT_AUDIENCE"],
-        "exp": int(time.time()) + 86_400,
-    }
-    return jwt.encode(claims, key, "RS256", headers={"kid": kid})

@@ -1,0 +1,60 @@
+"""Bearer tokens: of an issuer that a test makes, and of the stack's own."""
+
+import json
+import os
+import time
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
+MINUTE_S = 60
+DAY_S = 86_400
+
+
+class Issuer:
+    """Signs tokens with a key of its own, and hands out the public half as a client of a JWKS does."""
+
+    def __init__(
+        self, name: str = "issuer", audience: str = "audience", key: Any = None, headers: dict[str, str] | None = None
+    ) -> None:
+        self.name = name
+        self.audience = audience
+        self._given = key
+        self._headers = headers
+
+    def token(self, user_id: str | None, lifetime_s: float = MINUTE_S, **claims: Any) -> str:
+        """Sign a token for somebody; a claim that is None is left out."""
+        usual = {"sub": user_id, "iss": self.name, "aud": self.audience, "exp": time.time() + lifetime_s}
+        stated = {name: value for name, value in (usual | claims).items() if value is not None}
+        return jwt.encode(stated, self._key, "RS256", headers=self._headers)
+
+    def bearer(self, user_id: str | None, **claims: Any) -> dict[str, str]:
+        """Return the header of a request in somebody's name."""
+        return {"Authorization": f"Bearer {self.token(user_id, **claims)}"}
+
+    def get_signing_key_from_jwt(self, token: str) -> Any:
+        """Return the public key, or fail on a text that is no token; the name is PyJWKClient's."""
+        jwt.get_unverified_header(token)
+        return self._key.public_key()
+
+    def public_pem(self) -> str:
+        """Return the public key as a text."""
+        public: bytes = self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return public.decode()
+
+    @cached_property
+    def _key(self) -> Any:
+        return self._given or rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@cache
+def of_stack() -> Issuer:
+    """Return the issuer of the stack that this process's environment names; its services accept the tokens."""
+    directory = Path(os.environ["STACK_DIR"]) / "issuer"
+    key = load_pem_private_key((directory / "key.pem").read_bytes(), password=None)
+    kid = json.loads((directory / "jwks.json").read_text())["keys"][0]["kid"]
+    return Issuer(os.environ["JWT_ISSUER"], os.environ["JWT_AUDIENCE"], key, {"kid": kid})
