@@ -1,6 +1,7 @@
 """Events to count."""
 
 import uuid
+from collections import Counter
 
 import pytest
 from hypothesis import strategies as st
@@ -31,6 +32,15 @@ def histories(draw):
         follower, followee = draw(st.permutations(PEOPLE))[:2]
         events.append(event(last[shard], follower, followee, following=draw(st.booleans()), shard=shard))
     return events
+
+
+def truth(events):
+    """Count each event once."""
+    followers, following = Counter(), Counter()
+    for one in events:
+        followers[one.followee_id] += one.change
+        following[one.follower_id] += one.change
+    return followers, following
 
 
 @pytest.fixture

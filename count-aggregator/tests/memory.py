@@ -1,7 +1,7 @@
 """The ledger in memory, and one whose answers get lost."""
 
 from collections import Counter, defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from count_aggregator.ledger import OvertakenError, Place, TryAgainError
 
@@ -42,3 +42,22 @@ class MemoryLedger:
         self.sizes.append(1 + len(result.users) + len(result.watermarks))
         if fault == "unknown":
             raise TryAgainError("written, but the answer was lost")
+
+
+@dataclass
+class Letter:
+    value: bytes | None
+    key: bytes | None = b"bob"
+    partition: int = 3
+    offset: int = 7
+    headers: list = field(default_factory=lambda: [("followee_id", b"bob"), ("follower_id", b"alice"), ("odd", None)])
+
+
+class Graveyard:
+    """Dead letters in memory."""
+
+    def __init__(self):
+        self.buried = []
+
+    def bury(self, message, reason):
+        self.buried.append((message, reason))

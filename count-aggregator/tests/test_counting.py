@@ -16,9 +16,8 @@ from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, PLACE, ROOM, Ledger, Place, TryAgainError, client
 from count_aggregator.tally import Arrival, tally
 
-from .conftest import arrivals, event, histories
+from .conftest import arrivals, event, histories, truth
 from .memory import MemoryLedger
-from .test_tally import truth
 
 PARTITION = "FollowChanged/0"
 TOPIC_ID = "topic-1"

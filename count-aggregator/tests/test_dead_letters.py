@@ -11,7 +11,7 @@ import pytest
 from contracts import TOPICS
 from count_aggregator.dead_letters import KafkaDeadLetters, unsettled
 
-from .test_inbox import Letter
+from .memory import Letter
 
 TOPIC = TOPICS["FollowChanged"]
 

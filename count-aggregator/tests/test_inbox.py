@@ -3,7 +3,6 @@
 import os
 import time
 import uuid
-from dataclasses import dataclass, field
 
 import pytest
 from confluent_kafka import Consumer
@@ -16,29 +15,10 @@ from count_aggregator.inbox import UNKNOWN_SCHEMA_TRIES, Inbox
 from count_aggregator.tally import Arrival
 
 from .conftest import event
-from .memory import MemoryLedger
+from .memory import Graveyard, Letter, MemoryLedger
 
 TOPIC = TOPICS["FollowChanged"]
 IDS = {version.number: version.number for version in TOPIC.versions}
-
-
-@dataclass
-class Letter:
-    value: bytes | None
-    key: bytes | None = b"bob"
-    partition: int = 3
-    offset: int = 7
-    headers: list = field(default_factory=lambda: [("followee_id", b"bob"), ("follower_id", b"alice"), ("odd", None)])
-
-
-class Graveyard:
-    """Dead letters in memory."""
-
-    def __init__(self):
-        self.buried = []
-
-    def bury(self, message, reason):
-        self.buried.append((message, reason))
 
 
 def codec(fetch=None):

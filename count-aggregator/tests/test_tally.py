@@ -8,19 +8,10 @@ from hypothesis import strategies as st
 from contracts import TOPICS
 from count_aggregator.tally import Arrival, tally, vanished
 
-from .conftest import arrivals, event, histories
+from .conftest import arrivals, event, histories, truth
 
 TOPIC = TOPICS["FollowChanged"]
 PLENTY = 1_000
-
-
-def truth(events):
-    """Count each event once."""
-    followers, following = Counter(), Counter()
-    for one in events:
-        followers[one.followee_id] += one.change
-        following[one.follower_id] += one.change
-    return followers, following
 
 
 def added(tallies):

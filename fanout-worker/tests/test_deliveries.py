@@ -9,8 +9,7 @@ from fanout_worker.deliveries import Deliveries
 from fanout_worker.inbox import Inbox
 
 from .conftest import follow, tweet
-from .memory import Memory
-from .test_inbox import Graveyard, Letter
+from .memory import Graveyard, Letter, Memory
 
 OURS = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers]
 

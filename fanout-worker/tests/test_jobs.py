@@ -16,7 +16,7 @@ from fanout_worker.dead_letters import KafkaDeadLetters, unsettled
 from fanout_worker.streams import TOPIC_LIST
 from fanout_worker.timelines import connect
 
-from .test_inbox import Letter
+from .memory import Letter
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from tweet_service.accounts import DynamoAccounts
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
 from tweet_service.tables import client
 
 from .memory import MemoryAccounts
+from .written_accounts import WrittenAccounts
 
 TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
 
@@ -60,26 +60,4 @@ class TestDynamoAccounts(AccountsPromises):
 
     @pytest.fixture
     def accounts(self):
-        return Written(client(), TABLE_PREFIX)
-
-
-class Written(DynamoAccounts):
-    """The accounts, and what others write to them."""
-
-    def set_private(self, user_id):
-        self._set(user_id, "is_private = :value", {"BOOL": True})
-
-    def delete(self, user_id, now):
-        self._set(user_id, "erasure = :due, deleted_at = :value", {"N": str(now)}, {":due": {"S": "due"}})
-
-    def add_follow(self, follower_id, followee_id):
-        edge = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}, "followed_at": {"N": "1"}}
-        self._dynamodb.put_item(TableName=self._followers, Item=edge)
-
-    def _set(self, user_id, assignment, value, more=None):
-        self._dynamodb.update_item(
-            TableName=self._users,
-            Key={"user_id": {"S": user_id}},
-            UpdateExpression=f"SET {assignment}",
-            ExpressionAttributeValues={":value": value} | (more or {}),
-        )
+        return WrittenAccounts(client(), TABLE_PREFIX)

@@ -14,7 +14,7 @@ from tweet_service.store import DynamoStore
 from tweet_service.tables import client
 from tweet_service.tweets import Tweet
 
-from .test_accounts import Written
+from .written_accounts import WrittenAccounts
 
 TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
 
@@ -37,7 +37,7 @@ def test_two_at_once_and_once_more_and_the_account_is_erased(somebody):
     ids = [str(first + n) for n in range(120)]
     for tweet_id in ids:
         store.add(Tweet(tweet_id, author, "hello", 1))
-    Written(client(), TABLE_PREFIX).delete(author, time.time_ns() // 1_000_000 - 5_000)
+    WrittenAccounts(client(), TABLE_PREFIX).delete(author, time.time_ns() // 1_000_000 - 5_000)
     settings = {"ERASURE_RATE": "1000", "ERASURE_SETTLED_SECONDS": "1"}
     for run in [start("--once", **settings) for _ in range(2)]:
         _, said = run.communicate(timeout=60)

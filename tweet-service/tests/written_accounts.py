@@ -1,0 +1,25 @@
+"""Accounts as follow-service writes them."""
+
+from tweet_service.accounts import DynamoAccounts
+
+
+class WrittenAccounts(DynamoAccounts):
+    """The accounts, and what others write to them."""
+
+    def set_private(self, user_id):
+        self._set(user_id, "is_private = :value", {"BOOL": True})
+
+    def delete(self, user_id, now):
+        self._set(user_id, "erasure = :due, deleted_at = :value", {"N": str(now)}, {":due": {"S": "due"}})
+
+    def add_follow(self, follower_id, followee_id):
+        edge = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}, "followed_at": {"N": "1"}}
+        self._dynamodb.put_item(TableName=self._followers, Item=edge)
+
+    def _set(self, user_id, assignment, value, more=None):
+        self._dynamodb.update_item(
+            TableName=self._users,
+            Key={"user_id": {"S": user_id}},
+            UpdateExpression=f"SET {assignment}",
+            ExpressionAttributeValues={":value": value} | (more or {}),
+        )
