@@ -13,9 +13,10 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "drills"))
 
-from rig import Bridge, DynamoDb, Tap, bridges, dynamodb, until
+from rig import Bridge, DynamoDb, Tap, bridges, dynamodb
 
 from murmuration_testkit.processes import pause, quiet, resume
+from murmuration_testkit.waiting import eventually
 
 RECORDS = int(os.environ.get("RECORDS", "100000"))
 ROUNDS = 10  # of which the first three are timed
@@ -35,7 +36,7 @@ def one_bridge() -> list[dict[str, Any]]:
         arn, shard_id = place(store)
         bare(store, arn, shard_id)  # both sides of the comparison have run before they are timed
         with bridges(store, 1) as (bridge,):
-            until(lambda: bridge.metric(PUBLISHED) == RECORDS, 120)
+            eventually(lambda: bridge.metric(PUBLISHED) == RECORDS, within=120)
             sizes, ours, theirs = [megabytes(bridge)], [], []
             for number in range(1, ROUNDS):
                 ours.append(again(store, bridge, arn, shard_id, number))
@@ -108,7 +109,7 @@ def kafka_away(store: DynamoDb, bridge: Bridge, arn: str, shard_id: str) -> tupl
     before = megabytes(bridge)
     began = bridge.metric(PUBLISHED)
     forget(store, arn, shard_id)
-    until(lambda: bridge.metric(PUBLISHED) > began, 60)
+    eventually(lambda: bridge.metric(PUBLISHED) > began, within=60)
     pause("kafka")
     try:
         peak = 0.0
@@ -118,7 +119,7 @@ def kafka_away(store: DynamoDb, bridge: Bridge, arn: str, shard_id: str) -> tupl
         assert bridge.metric(PUBLISHED) < began + RECORDS, "Kafka was paused too late"
     finally:
         resume("kafka")
-    until(lambda: bridge.metric(PUBLISHED) >= began + RECORDS, 120)
+    eventually(lambda: bridge.metric(PUBLISHED) >= began + RECORDS, within=120)
     return peak, before
 
 
@@ -178,7 +179,7 @@ def freshness() -> list[dict[str, Any]]:
             client.put_item(TableName="followers", Item=item)
             committed[name] = time.monotonic()
         took = time.monotonic() - began
-        until(lambda: committed.keys() <= arrived.keys(), 30)
+        eventually(lambda: committed.keys() <= arrived.keys(), within=30)
     lags = [(arrived[name] - at) * 1000 for name, at in committed.items()]
     cuts = statistics.quantiles(lags, n=100)
     setup = f"{len(lags) / took:.0f} writes/s for {took:.0f} s, from PutItem's answer until a consumer has the event"

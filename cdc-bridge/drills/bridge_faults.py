@@ -12,9 +12,10 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent))
 
 from load import World, world
-from rig import Bridge, until
+from rig import Bridge
 
 from murmuration_testkit.processes import kill
+from murmuration_testkit.waiting import eventually
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 OPEN_SHARDS = 2  # one for each table
@@ -55,11 +56,11 @@ def _kill_one(here: World) -> None:
 
 def _freeze_one(here: World) -> None:
     """Until the other has all leases; then it wakes up in the middle of what it did."""
-    until(lambda: sum(map(_held, here.bridges)) >= OPEN_SHARDS, 60)
+    eventually(lambda: sum(map(_held, here.bridges)) >= OPEN_SHARDS, within=60)
     frozen, other = random.sample(here.bridges, 2)
     frozen.send(signal.SIGSTOP)
     try:
-        until(lambda: _held(other) >= OPEN_SHARDS, 60)
+        eventually(lambda: _held(other) >= OPEN_SHARDS, within=60)
     finally:
         frozen.send(signal.SIGCONT)
 

@@ -12,9 +12,10 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent))
 
 from load import World, world
-from rig import Tap, until
+from rig import Tap
 
 from murmuration_testkit.topics import admin, largest_batch
+from murmuration_testkit.waiting import eventually
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 TOPIC = "FollowChanged"
@@ -67,17 +68,17 @@ def _write_too_long(here: World) -> str:
 def _make_again() -> None:
     kafka = admin()
     kafka.delete_topics([TOPIC])[TOPIC].result(10)
-    until(lambda: TOPIC not in kafka.list_topics(timeout=5).topics, 30)
+    eventually(lambda: TOPIC not in kafka.list_topics(timeout=5).topics, within=30)
     subprocess.run([sys.executable, "-m", "contracts", "apply"], stdout=subprocess.DEVNULL, check=True)
 
 
 def _told_and_cleared(here: World) -> list[str]:
     """Wait for the gap and clear it; say what was not as it should be."""
     told = f"gap: topics {TOPIC}: topic: its id is now"
-    until(lambda: all(told in bridge.readiness() for bridge in here.bridges), 60)
+    eventually(lambda: all(told in bridge.readiness() for bridge in here.bridges), within=60)
     untold = [f"ready in spite of {told}" for bridge in here.bridges if bridge.ready()]
     here.bridges[0].command("clear", TOPIC)
-    until(lambda: all(bridge.ready() for bridge in here.bridges), 60)
+    eventually(lambda: all(bridge.ready() for bridge in here.bridges), within=60)
     return untold
 
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 from ledger import Change, Message, differences
-from rig import Bridge, DynamoDb, Tap, bridges, dynamodb, until
+from rig import Bridge, DynamoDb, Tap, bridges, dynamodb
 
 from contracts import TOPICS, Codec
 from contracts.registry import codec_for
+from murmuration_testkit.waiting import eventually
 
 WRITERS = 4
 PEOPLE = 40
@@ -111,7 +112,7 @@ class World:
     def outcome(self, name: str, faults: str, lost: Collection[tuple[str, int]] = ()) -> dict[str, Any]:
         """End the load, wait until Kafka is quiet, and compare; these of the keys' changes must not be there."""
         self.load.stop()
-        until(lambda: all(bridge.ready() for bridge in self.bridges), SETTLED)
+        eventually(lambda: all(bridge.ready() for bridge in self.bridges), within=SETTLED)
         wanted = {
             key: [change for number, change in enumerate(changes) if (key, number) not in lost]
             for key, changes in self.load.written.items()

@@ -8,11 +8,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -23,21 +22,12 @@ from botocore.config import Config
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.waiting import eventually
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PARTS = ROOT / ".stack/parts"
 LEASE_SECONDS = 2.0
-
-
-def until(check: Callable[[], Any], within: float, every: float = 0.05) -> Any:
-    """Return the first true answer of check; whoever waits longer fails with its last one."""
-    deadline = time.monotonic() + within
-    while not (answer := check()):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"still {answer!r} after {within} s")
-        time.sleep(every)
-    return answer
 
 
 def _get(url: str) -> tuple[int, str]:
@@ -79,7 +69,7 @@ class DynamoDb:
             with socket.socket() as probe:
                 return not probe.connect_ex(("127.0.0.1", self.port))
 
-        until(listening, 60)
+        eventually(listening, within=60)
         return self
 
     def kill(self) -> None:
@@ -217,5 +207,5 @@ def bridges(store: DynamoDb, count: int, **environment: str) -> Iterator[list[Br
         started = [Bridge(logs / f"{number}.log", settings).start() for number in range(count)]
         for bridge in started:
             stack.callback(bridge.kill)
-        until(lambda: all(bridge.ready() for bridge in started), 60)
+        eventually(lambda: all(bridge.ready() for bridge in started), within=60)
         yield started

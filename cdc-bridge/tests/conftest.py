@@ -16,8 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from cdc_bridge.stream import Streams
 from murmuration_testkit.ports import free_port
-
-from .eventually import eventually
+from murmuration_testkit.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 TABLE_OF_ONE = {

@@ -16,8 +16,8 @@ from cdc_bridge.survey import Survey
 from cdc_bridge.tail import Tail
 from contracts import TOPICS
 from contracts.examples import codec
+from murmuration_testkit.waiting import eventually
 
-from .eventually import eventually
 from .memory import MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
 from .records import edge, record
 

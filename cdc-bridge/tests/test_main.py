@@ -16,8 +16,8 @@ from cdc_bridge.stream import Streams
 from contracts import TOPICS
 from contracts.registry import codec_for
 from murmuration_testkit.topics import largest_batch
+from murmuration_testkit.waiting import eventually
 
-from .eventually import eventually
 from .records import edge, tweet
 
 TWEETS_TIP = r'cdc_bridge_tip_at_ms\{[^}]*table="tweets"'

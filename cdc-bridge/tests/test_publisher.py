@@ -12,8 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from cdc_bridge.envelope import Message
 from cdc_bridge.publisher import KafkaAwayError, Publisher, PublishError, RefusedError, Topics
 from contracts import TOPICS, ContractError
-
-from .eventually import eventually
+from murmuration_testkit.waiting import eventually
 
 NOBODY = "127.0.0.1:1"
 LIMIT = 950_000

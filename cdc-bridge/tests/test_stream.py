@@ -10,8 +10,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from cdc_bridge.lineage import Shard
 from cdc_bridge.stream import CLIENT_CONFIG, GapError, ShardReader, StreamAwayError, Streams, plain_pages
-
-from .eventually import eventually
+from murmuration_testkit.waiting import eventually
 
 
 class Answers:

@@ -15,8 +15,8 @@ from cdc_bridge.stream import FULL_PAGE, GapError, StreamAwayError
 from cdc_bridge.tail import IDLE_SECONDS, Tail, pause_after
 from contracts import TOPICS
 from contracts.examples import codec
+from murmuration_testkit.waiting import eventually
 
-from .eventually import eventually
 from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
 from .records import edge, record
 

@@ -19,7 +19,7 @@ from crowd import Crowd, client
 from workers import Second, Watch, events, every, of_stack, redeliver_the_last_hour
 
 from murmuration_testkit.processes import all_ready, caught_up, control, waiting_for
-from murmuration_testkit.waiting import eventually
+from murmuration_testkit.waiting import remaining
 
 BETWEEN = (0.3, 1.5)  # seconds from one fault to the next
 SETTLED = 180.0
@@ -156,17 +156,7 @@ def _reconcile(users: list[str]) -> "subprocess.Popen[str]":
 
 def _settled(crowd: Crowd) -> list[str]:
     """Return what still differs after a while."""
-    found: list[str] = []
-
-    def look() -> bool:
-        found[:] = crowd.differences()
-        return not found
-
-    try:
-        eventually(look, True, within=SETTLED, every=1)
-    except AssertionError:
-        return found
-    return []
+    return remaining(crowd.differences, within=SETTLED)
 
 
 DRILLS = [counts, recount]

@@ -6,8 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,19 +17,11 @@ from redis import Redis
 
 from contracts import TOPICS
 from contracts.registry import Registry
+from murmuration_testkit.ports import free_ports
+from murmuration_testkit.waiting import eventually
 
 REPO = Path(__file__).parents[2]
 STACK = [sys.executable, str(REPO / "deploy/local/stack.py")]
-
-
-def within(seconds: float, condition: Callable[[], object]) -> bool:
-    """Tell whether the condition came true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def pid_of(process: str) -> int:
@@ -42,12 +32,6 @@ def pid_of(process: str) -> int:
 
 def is_another(process: str, pid: int) -> bool:
     return pid_of(process) not in (0, pid)
-
-
-def free_ports(*names: str) -> dict[str, str]:
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
-        return {f"{n}_PORT": str(s.getsockname()[1]) for n, s in zip(names, sockets, strict=True)}
 
 
 def listens(port: int) -> bool:
@@ -62,8 +46,8 @@ def test_a_killed_process_is_back_within_five_seconds_every_time():
     for _ in range(3):
         killed = pid_of("gateway")
         os.kill(killed, signal.SIGKILL)
-        assert within(5, partial(is_another, "gateway", killed))
-        assert within(5, partial(listens, int(os.environ["GATEWAY_PORT"])))
+        eventually(partial(is_another, "gateway", killed), within=5)
+        eventually(partial(listens, int(os.environ["GATEWAY_PORT"])), within=5)
 
 
 @pytest.mark.stack
@@ -108,7 +92,9 @@ def test_a_run_that_is_told_to_end_takes_its_stack_along():
 @pytest.mark.stack
 def test_what_is_stored_outlives_everything_but_reset():
     """Rows and schema ids survive a kill -9 of all, and down and up; Redis is cold then; reset leaves nothing."""
-    name, ports = f"test-{uuid4().hex[:8]}", free_ports("KAFKA", "KAFKA_CONTROLLER", "DYNAMODB", "REGISTRY", "REDIS")
+    name = f"test-{uuid4().hex[:8]}"
+    stores = ("KAFKA", "KAFKA_CONTROLLER", "DYNAMODB", "REGISTRY", "REDIS")
+    ports = {f"{store}_PORT": str(port) for store, port in zip(stores, free_ports(len(stores)), strict=True)}
     directory = REPO / ".stack" / name
 
     def stack(verb: str, *more: str) -> None:
@@ -127,7 +113,7 @@ def test_what_is_stored_outlives_everything_but_reset():
         redis.set("key", "value")
         redis.close()
         os.kill(int((directory / "supervisord.pid").read_text()), signal.SIGKILL)
-        assert within(10, lambda: not any(listens(int(port)) for port in ports.values()))
+        eventually(lambda: not any(listens(int(port)) for port in ports.values()), within=10)
         for after in ("kill -9", "down"):
             dynamodb, found, redis = up()
             assert found == ids, after

@@ -12,7 +12,7 @@ import urllib3
 
 from murmuration_testkit.people import Person, RefusedError
 from murmuration_testkit.processes import SERVICES, all_ready, kill, pause, resume, terminate
-from murmuration_testkit.waiting import eventually
+from murmuration_testkit.waiting import remaining
 
 PEOPLE = 24
 WRITERS = 6
@@ -87,7 +87,7 @@ def kills() -> dict[str, Any]:
             writer.result()
     print("    settling", flush=True)
     all_ready(within=SETTLED)
-    differences = _settled(load)
+    differences = remaining(lambda: _differences(load), within=SETTLED, every=2)
     return {
         "name": f"{FAULTS} random faults under load",
         "faults": ", ".join(f"{count} x {fault}" for fault, count in done.items()) + f" among {', '.join(TARGETS)}",
@@ -108,21 +108,6 @@ def _break(fault: str, target: str) -> bool:
     time.sleep(3)
     resume(target)
     return done
-
-
-def _settled(load: Load) -> list[str]:
-    """Return what still differs after a while; usually the first look finds nothing."""
-    found: list[str] = []
-
-    def look() -> bool:
-        found[:] = _differences(load)
-        return not found
-
-    try:
-        eventually(look, True, within=SETTLED, every=2)
-    except AssertionError:
-        return found
-    return []
 
 
 def _differences(load: Load) -> list[str]:

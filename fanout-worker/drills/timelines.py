@@ -23,7 +23,7 @@ from company import Company
 from fanouts import AHEAD_S, THRESHOLD, Fanout, demote, two
 
 from murmuration_testkit.processes import all_ready, caught_up, kill, pause, resume, terminate
-from murmuration_testkit.waiting import eventually, steadily
+from murmuration_testkit.waiting import eventually, remaining, steadily
 
 FAULTS = int(os.environ.get("FAULTS", "55"))
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
@@ -126,17 +126,12 @@ def _celebrities(company: Company) -> list[str]:
 def _settled(company: Company) -> list[str]:
     """Return what still differs when all events are delivered, or some while after."""
     caught_up("fanout-worker")
-    found: list[str] = []
-
-    def look() -> bool:
-        found[:] = company.differences()
-        return not found
-
-    try:
-        eventually(look, True, within=SETTLED / 3, every=1)
-        steadily(look, True, during=NOTICED_S, every=1)
-    except AssertionError:
+    if found := remaining(company.differences, within=SETTLED / 3):
         return found
+    try:
+        steadily(company.differences, [], during=NOTICED_S, every=1)
+    except AssertionError as error:
+        return [str(error)]
     return []
 
 
