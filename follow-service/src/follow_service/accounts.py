@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.tables import USERS
 from follow_service.follows import Account
 from follow_service.profiles import Profile
 from follow_service.tables import away, patiently
@@ -16,13 +17,13 @@ class Accounts:
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
-        self._users = f"{table_prefix}users"
+        self._users = f"{table_prefix}{USERS.name}"
 
     def profile(self, user_id: str) -> Profile | None:
         """Return the profile, strongly consistent; None if there is none, or no longer."""
         with away():
             answer = self._dynamodb.get_item(
-                TableName=self._users, Key={"user_id": {"S": user_id}}, ConsistentRead=True
+                TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
             )
         item = answer.get("Item", {})
         return _profile(item) if account(item).exists else None
@@ -37,7 +38,7 @@ class Accounts:
             old: Any = patiently(
                 lambda: self._dynamodb.update_item(
                     TableName=self._users,
-                    Key={"user_id": {"S": user_id}},
+                    Key={USERS.user_id: {"S": user_id}},
                     UpdateExpression=f"SET display_name = :name, is_private = {keep}, "
                     "created_at = if_not_exists(created_at, :now)",
                     ConditionExpression="attribute_not_exists(deleted_at)",
@@ -51,9 +52,11 @@ class Accounts:
             ).get("Attributes", {})
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return None
-        born = {"user_id": {"S": user_id}, "is_private": private, "created_at": {"N": str(now)}}
-        changed = {"display_name": {"S": display_name}} | ({} if is_private is None else {"is_private": private})
-        return _profile(born | old | changed), "created_at" not in old
+        born = {USERS.user_id: {"S": user_id}, USERS.is_private: private, USERS.created_at: {"N": str(now)}}
+        changed: Any = {USERS.display_name: {"S": display_name}}
+        if is_private is not None:
+            changed[USERS.is_private] = private
+        return _profile(born | old | changed), USERS.created_at not in old
 
     def delete_account(self, user_id: str, now: int) -> None:
         """Mark the account as deleted, forget its name, and put it on tweet-service's list of tweets to delete."""
@@ -61,10 +64,10 @@ class Accounts:
             patiently(
                 lambda: self._dynamodb.update_item(
                     TableName=self._users,
-                    Key={"user_id": {"S": user_id}},
+                    Key={USERS.user_id: {"S": user_id}},
                     UpdateExpression="SET deleted_at = :now, erasure = :due REMOVE display_name",
                     ConditionExpression="attribute_not_exists(deleted_at)",
-                    ExpressionAttributeValues={":now": {"N": str(now)}, ":due": {"S": "due"}},
+                    ExpressionAttributeValues={":now": {"N": str(now)}, ":due": {"S": USERS.DUE}},
                 )
             )
 
@@ -72,19 +75,19 @@ class Accounts:
 def account(item: Any) -> Account:
     """Read what a follow depends on."""
     return Account(
-        exists="created_at" in item and "deleted_at" not in item,
-        deleted="deleted_at" in item,
-        is_private=item.get("is_private", {}).get("BOOL", False),
-        following_count=int(item.get("following_count", {"N": "0"})["N"]),
+        exists=USERS.created_at in item and USERS.deleted_at not in item,
+        deleted=USERS.deleted_at in item,
+        is_private=item.get(USERS.is_private, {}).get("BOOL", False),
+        following_count=int(item.get(USERS.following_count, {"N": "0"})["N"]),
     )
 
 
 def _profile(item: Any) -> Profile:
     return Profile(
-        user_id=item["user_id"]["S"],
-        display_name=item["display_name"]["S"],
-        is_private=item["is_private"]["BOOL"],
-        followers_count=int(item.get("followers_count", {"N": "0"})["N"]),
-        following_count=int(item.get("following_count", {"N": "0"})["N"]),
-        created_at=int(item["created_at"]["N"]),
+        user_id=item[USERS.user_id]["S"],
+        display_name=item[USERS.display_name]["S"],
+        is_private=item[USERS.is_private]["BOOL"],
+        followers_count=int(item.get(USERS.followers_count, {"N": "0"})["N"]),
+        following_count=int(item.get(USERS.following_count, {"N": "0"})["N"]),
+        created_at=int(item[USERS.created_at]["N"]),
     )

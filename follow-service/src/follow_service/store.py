@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.ids import is_user_id
+from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, USERS
 from follow_service.accounts import Accounts, account
 from follow_service.follows import Account, BadCursorError, Edge, Followed, Page, Requested, Standing
 from follow_service.profiles import StoreAwayError
@@ -24,14 +25,14 @@ class DynamoStore(Accounts):
         """Take a client for the work, and one for probes, which want their answer at once."""
         super().__init__(dynamodb, table_prefix)
         self._probe = probe or dynamodb
-        self._followers = f"{table_prefix}followers"
-        self._requests = f"{table_prefix}follow_requests"
+        self._followers = f"{table_prefix}{FOLLOWERS.name}"
+        self._requests = f"{table_prefix}{FOLLOW_REQUESTS.name}"
 
     def check(self) -> None:
         """Raise StoreAwayError unless all tables answer."""
-        pair: Any = {"followee_id": {"S": "-"}, "follower_id": {"S": "-"}}
+        pair: Any = {FOLLOWERS.followee_id: {"S": "-"}, FOLLOWERS.follower_id: {"S": "-"}}
         with away():
-            self._probe.get_item(TableName=self._users, Key={"user_id": {"S": "-"}})
+            self._probe.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
             self._probe.get_item(TableName=self._followers, Key=pair)
             self._probe.get_item(TableName=self._requests, Key=pair)
 
@@ -39,7 +40,7 @@ class DynamoStore(Accounts):
         """Return how the two stand, in one request, each part strongly consistent."""
         people = (edge.followee_id, edge.follower_id)
         keys: Any = {
-            self._users: [{"user_id": {"S": user_id}} for user_id in people],
+            self._users: [{USERS.user_id: {"S": user_id}} for user_id in people],
             self._followers: [_key(edge)],
             self._requests: [_key(edge)],
         }
@@ -49,13 +50,13 @@ class DynamoStore(Accounts):
         if answer["UnprocessedKeys"]:
             raise StoreAwayError("DynamoDB was too busy to answer in full")
         rows = answer["Responses"]
-        accounts = {item["user_id"]["S"]: account(item) for item in rows[self._users]}
+        accounts = {item[USERS.user_id]["S"]: account(item) for item in rows[self._users]}
         followee, follower = (accounts.get(user_id, Account()) for user_id in people)
         return Standing(follower, followee, bool(rows[self._followers]), bool(rows[self._requests]))
 
     def add(self, edge: Edge, now: int) -> None:
         """Write the edge; the condition keeps the first row, so that a repeat is no change in the stream."""
-        self._put(self._followers, edge, "followed_at", now)
+        self._put(self._followers, edge, FOLLOWERS.followed_at, now)
 
     def remove(self, edge: Edge) -> None:
         """Delete the edge if it is there."""
@@ -63,7 +64,7 @@ class DynamoStore(Accounts):
 
     def request(self, edge: Edge, now: int) -> None:
         """Write the request; the first row stays."""
-        self._put(self._requests, edge, "requested_at", now)
+        self._put(self._requests, edge, FOLLOW_REQUESTS.requested_at, now)
 
     def withdraw(self, edge: Edge) -> None:
         """Delete the request if it is there."""
@@ -94,18 +95,21 @@ class DynamoStore(Accounts):
 
     def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List who follows this user, newest first."""
-        query = {"TableName": self._followers, "IndexName": "by_recency"}
-        return self._page(query, ("followee_id", "follower_id", "followed_at"), user_id, limit, cursor)
+        query = {"TableName": self._followers, "IndexName": FOLLOWERS.by_recency}
+        names = FOLLOWERS.followee_id, FOLLOWERS.follower_id, FOLLOWERS.followed_at
+        return self._page(query, names, user_id, limit, cursor)
 
     def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List whom this user follows, newest first."""
-        query = {"TableName": self._followers, "IndexName": "by_follower"}
-        return self._page(query, ("follower_id", "followee_id", "followed_at"), user_id, limit, cursor)
+        query = {"TableName": self._followers, "IndexName": FOLLOWERS.by_follower}
+        names = FOLLOWERS.follower_id, FOLLOWERS.followee_id, FOLLOWERS.followed_at
+        return self._page(query, names, user_id, limit, cursor)
 
     def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
         """List who asks to follow this user, newest first."""
-        query = {"TableName": self._requests, "IndexName": "by_recency"}
-        return self._page(query, ("followee_id", "follower_id", "requested_at"), user_id, limit, cursor)
+        query = {"TableName": self._requests, "IndexName": FOLLOW_REQUESTS.by_recency}
+        names = FOLLOW_REQUESTS.followee_id, FOLLOW_REQUESTS.follower_id, FOLLOW_REQUESTS.requested_at
+        return self._page(query, names, user_id, limit, cursor)
 
     def _put(self, table: str, edge: Edge, when: str, now: int) -> None:
         item: Any = {**_key(edge), when: {"N": str(now)}}
@@ -132,14 +136,15 @@ class DynamoStore(Accounts):
                 **query,
                 **begin,
             )
-        row = Requested if when == "requested_at" else Followed
+        row = Requested if when == FOLLOW_REQUESTS.requested_at else Followed
         rows = [row(item[theirs]["S"], int(item[when]["N"])) for item in answer["Items"]]
         last = answer["Items"][limit - 1] if len(rows) > limit else None
         return Page(rows[:limit], _write_cursor(last[when]["N"], last[theirs]["S"]) if last else None)
 
 
 def _key(edge: Edge) -> Any:
-    return {"followee_id": {"S": edge.followee_id}, "follower_id": {"S": edge.follower_id}}
+    """Return the key of the edge, which is that of its request too."""
+    return {FOLLOWERS.followee_id: {"S": edge.followee_id}, FOLLOWERS.follower_id: {"S": edge.follower_id}}
 
 
 def _write_cursor(at: str, user_id: str) -> str:
