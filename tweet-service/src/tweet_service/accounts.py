@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.tables import FOLLOWERS, USERS
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
 from tweet_service.tables import away
@@ -16,20 +17,20 @@ class DynamoAccounts:
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
-        self._users = f"{table_prefix}users"
-        self._followers = f"{table_prefix}followers"
+        self._users = f"{table_prefix}{USERS.name}"
+        self._followers = f"{table_prefix}{FOLLOWERS.name}"
 
     def author(self, user_id: str) -> Author:
         """Return what holds for this author, strongly consistent; of nobody, the usual."""
         with away():
             item: Any = self._dynamodb.get_item(
-                TableName=self._users, Key={"user_id": {"S": user_id}}, ConsistentRead=True
+                TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
             ).get("Item", {})
-        return Author(is_private=item.get("is_private", {}).get("BOOL", False), deleted="deleted_at" in item)
+        return Author(is_private=item.get(USERS.is_private, {}).get("BOOL", False), deleted=USERS.deleted_at in item)
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the first follows the second, strongly consistent."""
-        key: Any = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}}
+        key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with away():
             return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
 
@@ -37,12 +38,16 @@ class DynamoAccounts:
         """List the deleted accounts whose tweets may not all be deleted yet."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._users,
-            IndexName="by_erasure",
+            IndexName=USERS.by_erasure,
             KeyConditionExpression="erasure = :due",
-            ExpressionAttributeValues={":due": {"S": "due"}},
+            ExpressionAttributeValues={":due": {"S": USERS.DUE}},
         )
         with away():
-            return [Due(item["user_id"]["S"], int(item["deleted_at"]["N"])) for page in pages for item in page["Items"]]
+            return [
+                Due(item[USERS.user_id]["S"], int(item[USERS.deleted_at]["N"]))
+                for page in pages
+                for item in page["Items"]
+            ]
 
     def erased(self, due: Due) -> None:
         """Take the account off the list. If a transaction holds its item, it stays on, and is looked at again."""
@@ -50,7 +55,7 @@ class DynamoAccounts:
         with away(), suppress(refusals.ConditionalCheckFailedException, refusals.TransactionConflictException):
             self._dynamodb.update_item(
                 TableName=self._users,
-                Key={"user_id": {"S": due.author_id}},
+                Key={USERS.user_id: {"S": due.author_id}},
                 UpdateExpression="REMOVE erasure",
                 ConditionExpression="deleted_at = :at",
                 ExpressionAttributeValues={":at": {"N": str(due.deleted_at)}},

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.ids import is_tweet_id
+from contracts.tables import TWEET_CLAIMS, TWEETS
 from tweet_service.tables import away
 from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
 
@@ -23,13 +24,13 @@ class DynamoStore:
         """Take a client for the work, and one for probes, which want their answer at once."""
         self._dynamodb = dynamodb
         self._probe = probe or dynamodb
-        self._table = f"{table_prefix}tweets"
-        self._claims = f"{table_prefix}tweet_claims"
+        self._table = f"{table_prefix}{TWEETS.name}"
+        self._claims = f"{table_prefix}{TWEET_CLAIMS.name}"
 
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
         with away():
-            self._probe.get_item(TableName=self._table, Key={"tweet_id": {"S": "-"}})
+            self._probe.get_item(TableName=self._table, Key={TWEETS.tweet_id: {"S": "-"}})
 
     def add(self, tweet: Tweet) -> None:
         """Write a new row, or raise TakenIdError."""
@@ -38,10 +39,10 @@ class DynamoStore:
                 self._dynamodb.put_item(
                     TableName=self._table,
                     Item={
-                        "tweet_id": {"S": tweet.tweet_id},
-                        "author_id": {"S": tweet.author_id},
-                        "text": {"S": tweet.text},
-                        "created_at": {"N": str(tweet.created_at)},
+                        TWEETS.tweet_id: {"S": tweet.tweet_id},
+                        TWEETS.author_id: {"S": tweet.author_id},
+                        TWEETS.text: {"S": tweet.text},
+                        TWEETS.created_at: {"N": str(tweet.created_at)},
                     },
                     ConditionExpression="attribute_not_exists(tweet_id)",
                 )
@@ -52,10 +53,10 @@ class DynamoStore:
         """Write the claim unless there is one for this key; return the one that stands."""
         item: Any = {
             **_claim_key(author_id, key),
-            "tweet_id": {"S": claim.tweet_id},
-            "created_at": {"N": str(claim.created_at)},
-            "digest": {"S": claim.digest},
-            "expires_at": {"N": str(claim.created_at // 1000 + CLAIM_SECONDS)},
+            TWEET_CLAIMS.tweet_id: {"S": claim.tweet_id},
+            TWEET_CLAIMS.created_at: {"N": str(claim.created_at)},
+            TWEET_CLAIMS.digest: {"S": claim.digest},
+            TWEET_CLAIMS.expires_at: {"N": str(claim.created_at // 1000 + CLAIM_SECONDS)},
         }
         try:
             with away():
@@ -67,7 +68,11 @@ class DynamoStore:
                 )
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
             item = error.response["Item"]  # type: ignore[typeddict-item]
-        return Claim(item["tweet_id"]["S"], int(item["created_at"]["N"]), item["digest"]["S"])
+        return Claim(
+            item[TWEET_CLAIMS.tweet_id]["S"],
+            int(item[TWEET_CLAIMS.created_at]["N"]),
+            item[TWEET_CLAIMS.digest]["S"],
+        )
 
     def unclaim(self, author_id: str, key: str, tweet_id: str) -> None:
         """Withdraw the claim if it is for this tweet."""
@@ -83,17 +88,17 @@ class DynamoStore:
         """Return the row, strongly consistent."""
         with away():
             answer = self._dynamodb.get_item(
-                TableName=self._table, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
+                TableName=self._table, Key={TWEETS.tweet_id: {"S": tweet_id}}, ConsistentRead=True
             )
         item = answer.get("Item")
-        return Kept(_tweet(item), "deleted_at" in item) if item else None
+        return Kept(_tweet(item), TWEETS.deleted_at in item) if item else None
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:
         """Mark the row; a mark that is there stays."""
         with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.update_item(
                 TableName=self._table,
-                Key={"tweet_id": {"S": tweet_id}},
+                Key={TWEETS.tweet_id: {"S": tweet_id}},
                 UpdateExpression="SET deleted_at = :now",
                 ConditionExpression="attribute_exists(tweet_id) AND attribute_not_exists(deleted_at)",
                 ExpressionAttributeValues={":now": {"N": str(now)}},
@@ -102,7 +107,7 @@ class DynamoStore:
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
         """Return the ids of a hundred tweets at most that are not marked, going down, and where the next begin."""
         items, rest = self._down(author_id, below or _TOP, 100)
-        return [item["tweet_id"]["S"] for item in items], rest
+        return [item[TWEETS.tweet_id]["S"] for item in items], rest
 
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
         """List an author's undeleted tweets, newest first: a page is short only at the end."""
@@ -119,7 +124,7 @@ class DynamoStore:
         with away():
             answer: Any = self._dynamodb.query(
                 TableName=self._table,
-                IndexName="by_author",
+                IndexName=TWEETS.by_author,
                 KeyConditionExpression="author_id = :author AND tweet_id < :below",
                 FilterExpression="attribute_not_exists(deleted_at)",
                 ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
@@ -127,15 +132,20 @@ class DynamoStore:
                 Limit=most,
             )
         last = answer.get("LastEvaluatedKey")
-        return answer["Items"], last["tweet_id"]["S"] if last else None
+        return answer["Items"], last[TWEETS.tweet_id]["S"] if last else None
 
 
 def _claim_key(author_id: str, key: str) -> Any:
-    return {"author_id": {"S": author_id}, "idempotency_key": {"S": key}}
+    return {TWEET_CLAIMS.author_id: {"S": author_id}, TWEET_CLAIMS.idempotency_key: {"S": key}}
 
 
 def _tweet(item: Any) -> Tweet:
-    return Tweet(item["tweet_id"]["S"], item["author_id"]["S"], item["text"]["S"], int(item["created_at"]["N"]))
+    return Tweet(
+        item[TWEETS.tweet_id]["S"],
+        item[TWEETS.author_id]["S"],
+        item[TWEETS.text]["S"],
+        int(item[TWEETS.created_at]["N"]),
+    )
 
 
 def _write_cursor(tweet_id: str) -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from contracts.tables import WORKER_IDS
 from tweet_service.snowflake import WORKERS, Reservation
 from tweet_service.tables import away
 from tweet_service.tweets import StoreAwayError
@@ -36,7 +37,7 @@ class WorkerIds:
         workers: Sequence[int] = range(WORKERS),
     ) -> None:
         self._dynamodb = dynamodb
-        self._table = f"{table_prefix}worker_ids"
+        self._table = f"{table_prefix}{WORKER_IDS.name}"
         self._now = now
         self._workers = workers
         self._owner = uuid.uuid4().hex
@@ -64,14 +65,14 @@ class WorkerIds:
         with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             old = self._dynamodb.update_item(
                 TableName=self._table,
-                Key={"worker_id": {"N": str(worker)}},
+                Key={WORKER_IDS.worker_id: {"N": str(worker)}},
                 UpdateExpression="SET #owner = :owner, until_ms = :until",
                 ConditionExpression=condition,
-                ExpressionAttributeNames={"#owner": "owner"},
+                ExpressionAttributeNames={"#owner": WORKER_IDS.owner},
                 ExpressionAttributeValues=values,
                 ReturnValues="UPDATED_OLD",
             ).get("Attributes", {})
-            return Reservation(worker, int(old.get("until_ms", {"N": "0"})["N"]), until)
+            return Reservation(worker, int(old.get(WORKER_IDS.until_ms, {"N": "0"})["N"]), until)
         return None
 
 
