@@ -50,11 +50,11 @@ types: $(BIN)/ready ## what mypy says
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-bench: $(BIN)/ready parts ## each figure beside its reference, on a stack of its own
-	@$(STACK) run --name bench -- $(BIN)/python e2e-tests/bench.py
+bench: $(BIN)/ready parts ## each figure beside its reference; of some files: ONLY=reading
+	@$(BIN)/python e2e-tests/bench.py $(ONLY)
 
-drill: $(BIN)/ready parts ## kill and pause things, then compare what is there with what should be
-	@$(STACK) run --name drill -- $(BIN)/python e2e-tests/drill.py
+drill: $(BIN)/ready parts ## kill and pause things, then compare with what should be; ONLY=kills
+	@$(BIN)/python e2e-tests/drill.py $(ONLY)
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \

@@ -4,23 +4,10 @@ A folder's bench/*.py lists callables in BENCHMARKS. Each returns a dict, or a l
 unit, ratio, target (of the ratio), setup. Where less is better, "at_most" bounds our figure instead.
 """
 
-import argparse
-import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from suite import REPOSITORY, listed
-
-
-def told(benchmark: Callable[[], Any]) -> list[dict[str, Any]]:
-    """Run one benchmark, and print its figures."""
-    found = benchmark()
-    figures: list[dict[str, Any]] = found if isinstance(found, list) else [found]
-    for figure in figures:
-        print(f"  {line(figure)}\n    {figure['setup']}", flush=True)
-    return figures
+from murmuration_testkit.suite import Suite, main
 
 
 def line(figure: dict[str, Any]) -> str:
@@ -45,21 +32,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004
 
 
-def main() -> int:
-    """Run, then say it all once more as a table and as JSON."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("only", nargs="?", default="", help="part of a benchmark file's name")
-    arguments.add_argument("--json", type=Path, help="where to write them")
-    asked = arguments.parse_args()
-    file = asked.json or REPOSITORY / f".stack/bench{asked.only and '-' + asked.only}.json"
-    found = [figure for each in listed("bench", "BENCHMARKS", asked.only) for figure in told(each)]
-    file.write_text(json.dumps(found, indent=1) + "\n")
-    print("\nSummary")
-    for figure in found:
-        print(f"  {line(figure)}")
-    print(f"as JSON: {file}")
-    return 0
-
+BENCH = Suite("bench", "bench", "BENCHMARKS", line, lambda figure: [figure["setup"]])
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(BENCH))

@@ -4,26 +4,12 @@ A folder's drills/*.py lists callables in DRILLS. Each returns a dict, or a list
 and how often), compared (what with what), differences (a list of texts: none is expected), counts (text).
 """
 
-import argparse
-import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from suite import REPOSITORY, listed
+from murmuration_testkit.suite import Suite, main
 
-
-def told(drill: Callable[[], Any]) -> list[dict[str, Any]]:
-    """Run one drill, and print what it found."""
-    found = drill()
-    outcomes: list[dict[str, Any]] = found if isinstance(found, list) else [found]
-    for outcome in outcomes:
-        print(f"  {line(outcome)}\n    {outcome['faults']}\n    compared {outcome['compared']}", flush=True)
-        print(f"    {outcome['counts']}", flush=True)
-        for difference in outcome["differences"][:20]:
-            print(f"    DIFFERENCE {difference}", flush=True)
-    return outcomes
+MOST_SHOWN = 20
 
 
 def line(outcome: dict[str, Any]) -> str:
@@ -31,21 +17,13 @@ def line(outcome: dict[str, Any]) -> str:
     return f"{outcome['name']:<70} differences: {len(outcome['differences']) or 'none'}"
 
 
-def main() -> int:
-    """Run, then say it all once more in short and as JSON."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("only", nargs="?", default="", help="part of a drill file's name")
-    arguments.add_argument("--json", type=Path, help="where to write them")
-    asked = arguments.parse_args()
-    file = asked.json or REPOSITORY / f".stack/drill{asked.only and '-' + asked.only}.json"
-    outcomes = [outcome for drill in listed("drills", "DRILLS", asked.only) for outcome in told(drill)]
-    file.write_text(json.dumps(outcomes, indent=1) + "\n")
-    print("\nSummary")
-    for outcome in outcomes:
-        print(f"  {line(outcome)}")
-    print(f"as JSON: {file}")
-    return int(any(outcome["differences"] for outcome in outcomes))
+def details(outcome: dict[str, Any]) -> list[str]:
+    """Say what was done, what was compared, and what differed."""
+    differences = [f"DIFFERENCE {difference}" for difference in outcome["differences"][:MOST_SHOWN]]
+    return [outcome["faults"], f"compared {outcome['compared']}", outcome["counts"], *differences]
 
+
+DRILL = Suite("drill", "drills", "DRILLS", line, details, good=lambda outcome: not outcome["differences"])
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(DRILL))

@@ -2,7 +2,6 @@
 
 import os
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,12 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1] / "drills"))
-
-from rig import Bridge, DynamoDb, Tap, bridges, dynamodb
-
-from murmuration_testkit.processes import pause, quiet, resume
+from murmuration_testkit.processes import pause, resume
 from murmuration_testkit.waiting import eventually
+
+from ..drills.rig import Bridge, DynamoDb, Tap, bridges, dynamodb
 
 RECORDS = int(os.environ.get("RECORDS", "100000"))
 ROUNDS = 10  # of which the first three are timed
@@ -31,7 +28,7 @@ PUBLISHED = "cdc_bridge_events_published_total"
 
 def one_bridge() -> list[dict[str, Any]]:
     """Fill a stream once, and let one process read it again and again."""
-    with quiet(), dynamodb(in_memory=True) as store:
+    with dynamodb(in_memory=True) as store:
         fill(store)
         arn, shard_id = place(store)
         bare(store, arn, shard_id)  # both sides of the comparison have run before they are timed
@@ -210,4 +207,5 @@ def watching() -> Iterator[dict[str, float]]:
         tap.close()
 
 
+STACK = "kafka,dynamodb,redis,registry"
 BENCHMARKS = [one_bridge, freshness]

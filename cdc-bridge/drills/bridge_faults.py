@@ -3,19 +3,15 @@
 import os
 import random
 import signal
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parent))
-
-from load import World, world
-from rig import Bridge
 
 from murmuration_testkit.processes import kill
 from murmuration_testkit.waiting import eventually
+
+from .load import World, world
+from .rig import Bridge
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 OPEN_SHARDS = 2  # one for each table
@@ -32,6 +28,7 @@ def _under_load(name: str, fault: Callable[[World], object], between: tuple[floa
                 print(f"    {number + 1}/{FAULTS} {name}", flush=True)
             return here.outcome(name, f"{FAULTS} x {name}{after}")
 
+    drill.__name__ = name
     return drill
 
 
@@ -86,6 +83,8 @@ def _kill_dynamodb(here: World) -> None:
     here.store.start()
 
 
+STACK = "kafka,dynamodb,redis,registry"
+TIME_LIMIT_S = 5_400
 DRILLS = [
     _under_load("forced shard rollover", _roll_over, (0.5, 2.5)),
     _under_load("iterators expired", _expire_iterators, (0.5, 2.5)),

@@ -6,16 +6,13 @@ import subprocess
 import sys
 import time
 import uuid
-from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parent))
-
-from load import World, world
-from rig import Tap
 
 from murmuration_testkit.topics import admin, largest_batch
 from murmuration_testkit.waiting import eventually
+
+from .load import World, world
+from .rig import Tap
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 TOPIC = "FollowChanged"
@@ -82,4 +79,5 @@ def _told_and_cleared(here: World) -> list[str]:
     return untold
 
 
+STACK = "kafka,dynamodb,redis,registry"
 DRILLS = [refusals, made_again]

@@ -4,19 +4,16 @@ import json
 import os
 import random
 import signal
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.append(str(Path(__file__).parent))
-
 from botocore.exceptions import ClientError
-from ledger import Change
-from load import World, world
-from rig import DynamoDb
+
+from .ledger import Change
+from .load import World, world
+from .rig import DynamoDb
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 MORE_THAN_A_DAY = 25
@@ -130,4 +127,5 @@ def _unlike(stream: Mapping[str, Record], written: Mapping[str, list[Change]]) -
     return [f"{key}: the drill itself missed part of the stream" for key in written if written[key] != streamed[key]]
 
 
+STACK = "kafka,dynamodb,redis,registry"
 DRILLS = [trims]

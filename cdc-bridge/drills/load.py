@@ -13,12 +13,13 @@ from itertools import count
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-from ledger import Change, Message, differences
-from rig import Bridge, DynamoDb, Tap, bridges, dynamodb
 
 from contracts import TOPICS, Codec
 from contracts.registry import codec_for
 from murmuration_testkit.waiting import eventually
+
+from .ledger import Change, Message, differences
+from .rig import Bridge, DynamoDb, Tap, bridges, dynamodb
 
 WRITERS = 4
 PEOPLE = 40

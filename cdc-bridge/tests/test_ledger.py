@@ -1,13 +1,8 @@
 """The drills' ledger check sees what it is there to see."""
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import pytest
 
-spec = spec_from_file_location("ledger", Path(__file__).parents[1] / "drills/ledger.py")
-ledger = module_from_spec(spec)
-spec.loader.exec_module(ledger)
+from ..drills import ledger
 
 
 def message(sequence, key="ann", shard="shard", at=None):

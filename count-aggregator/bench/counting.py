@@ -3,26 +3,22 @@
 import itertools
 import os
 import statistics
-import sys
 import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
-
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "drills")]
-
-from backlog import TOPIC, Pair, drained, fill, metric, ordinary, togglers, viral
-from crowd import client
-from workers import Second
 
 from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
 from count_aggregator.tally import Arrival
-from murmuration_testkit.processes import control, quiet
+from murmuration_testkit.processes import control
 from murmuration_testkit.topics import skip
+
+from ..drills.crowd import client
+from ..drills.workers import Second
+from .backlog import TOPIC, Pair, drained, fill, metric, ordinary, togglers, viral
 
 EVENTS = int(os.environ.get("EVENTS", "12000"))
 MANY = int(os.environ.get("MANY_EVENTS", "1000000"))
@@ -37,57 +33,54 @@ ONE = {":n": {"N": "1"}}
 def throughput() -> list[dict[str, Any]]:
     """One worker on a filled topic against bare loops of boto3, on both mixes; then two workers."""
     figures = []
-    with quiet():
-        rates: dict[str, dict[str, float]] = {}
-        for name, mix in (("ordinary", ordinary), ("viral", viral)):
-            mark = f"bench-{uuid.uuid4().hex[:8]}"
-            rates[name] = _one(mix(mark))
-            bare = _fastest(lambda pair: lambda numbers: _transaction(pair, numbers), mix(f"{mark}-t"))
-            updates = _fastest(lambda pair: lambda numbers: _updates(pair, numbers), mix(f"{mark}-u"))
-            setup = f"{EVENTS} events in Kafka, one worker, DynamoDB Local on disk; measured from 10 % to 90 %"
-            figures += [
-                {
-                    "name": f"counts: {name} mix, actions in transactions",
-                    "ours": rates[name]["actions"],
-                    "reference": bare,
-                    "unit": "actions/s",
-                    "ratio": rates[name]["actions"] / bare,
-                    "target": 0.8,
-                    "setup": f"{setup}; reference: bare TransactWriteItems of {ACTIONS} such ADDs, {SECONDS} s",
-                },
-                {
-                    "name": f"counts: {name} mix, events",
-                    "ours": rates[name]["events"],
-                    "reference": updates / 2,
-                    "unit": "events/s",
-                    "ratio": rates[name]["events"] / (updates / 2),
-                    "target": 5 if name == "viral" else None,
-                    "setup": f"{setup}; reference: bare UpdateItem, two an event, {SECONDS} s",
-                },
-            ]
-        two = _two(ordinary(f"bench-{uuid.uuid4().hex[:8]}"))
-        figures.append(
+    rates: dict[str, dict[str, float]] = {}
+    for name, mix in (("ordinary", ordinary), ("viral", viral)):
+        mark = f"bench-{uuid.uuid4().hex[:8]}"
+        rates[name] = _one(mix(mark))
+        bare = _fastest(lambda pair: lambda numbers: _transaction(pair, numbers), mix(f"{mark}-t"))
+        updates = _fastest(lambda pair: lambda numbers: _updates(pair, numbers), mix(f"{mark}-u"))
+        setup = f"{EVENTS} events in Kafka, one worker, DynamoDB Local on disk; measured from 10 % to 90 %"
+        figures += [
             {
-                "name": "counts: two workers against one, ordinary mix",
-                "ours": two["events"],
-                "reference": rates["ordinary"]["events"],
+                "name": f"counts: {name} mix, actions in transactions",
+                "ours": rates[name]["actions"],
+                "reference": bare,
+                "unit": "actions/s",
+                "ratio": rates[name]["actions"] / bare,
+                "target": 0.8,
+                "setup": f"{setup}; reference: bare TransactWriteItems of {ACTIONS} such ADDs, {SECONDS} s",
+            },
+            {
+                "name": f"counts: {name} mix, events",
+                "ours": rates[name]["events"],
+                "reference": updates / 2,
                 "unit": "events/s",
-                "ratio": two["events"] / rates["ordinary"]["events"],
-                "target": None,
-                "setup": f"{EVENTS} events; bounded by one DynamoDB Local on the same {os.cpu_count()} cores",
-            }
-        )
+                "ratio": rates[name]["events"] / (updates / 2),
+                "target": 5 if name == "viral" else None,
+                "setup": f"{setup}; reference: bare UpdateItem, two an event, {SECONDS} s",
+            },
+        ]
+    two = _two(ordinary(f"bench-{uuid.uuid4().hex[:8]}"))
+    figures.append(
+        {
+            "name": "counts: two workers against one, ordinary mix",
+            "ours": two["events"],
+            "reference": rates["ordinary"]["events"],
+            "unit": "events/s",
+            "ratio": two["events"] / rates["ordinary"]["events"],
+            "target": None,
+            "setup": f"{EVENTS} events; bounded by one DynamoDB Local on the same {os.cpu_count()} cores",
+        }
+    )
     return figures
 
 
 def memory() -> dict[str, Any]:
     """Resident memory of one worker over very many events of a few hundred people."""
     seen: list[tuple[float, float]] = []
-    with quiet():
-        skip("count-aggregator", TOPIC.name)
-        fill(togglers(f"bench-{uuid.uuid4().hex[:8]}"), MANY)
-        control("start", "count-aggregator")
-        drained([PORT], MANY, WITHIN, lambda n: seen.append((n, metric(PORT, "process_resident_memory_bytes"))))
+    _refill(togglers(f"bench-{uuid.uuid4().hex[:8]}"), MANY)
+    control("start", "count-aggregator")
+    drained([PORT], MANY, WITHIN, lambda n: seen.append((n, metric(PORT, "process_resident_memory_bytes"))))
     early = max(size for events, size in seen if events <= MANY * 0.2)
     late = max(size for events, size in seen if events >= MANY * 0.8)
     return {
@@ -150,9 +143,7 @@ def _batches_after(count: int) -> float:
 
 
 def _one(pair: Pair) -> dict[str, float]:
-    control("stop", "count-aggregator")
-    skip("count-aggregator", TOPIC.name)
-    fill(pair, EVENTS)
+    _refill(pair, EVENTS)
     control("start", "count-aggregator")
     try:
         return drained([PORT], EVENTS, WITHIN)
@@ -161,8 +152,7 @@ def _one(pair: Pair) -> dict[str, float]:
 
 
 def _two(pair: Pair) -> dict[str, float]:
-    skip("count-aggregator", TOPIC.name)
-    fill(pair, EVENTS)
+    _refill(pair, EVENTS)
     second = Second()
     second.start()
     control("start", "count-aggregator")
@@ -170,6 +160,14 @@ def _two(pair: Pair) -> dict[str, float]:
         return drained([PORT, second.port], EVENTS, WITHIN)
     finally:
         second.end()
+        control("stop", "count-aggregator")
+
+
+def _refill(pair: Pair, count: int) -> None:
+    """Have events in the topic that nobody has read, and no worker."""
+    control("stop", "count-aggregator")
+    skip("count-aggregator", TOPIC.name)
+    fill(pair, count)
 
 
 def _fastest(work: Callable[[Pair], Callable[["itertools.count[int]"], int]], pair: Pair) -> float:
@@ -225,4 +223,6 @@ def _updates(pair: Pair, numbers: "itertools.count[int]") -> int:
     return 2
 
 
+STACK = "kafka,dynamodb,redis,registry,count-aggregator"
+TIME_LIMIT_S = 3_600
 BENCHMARKS = [throughput, generations, memory]

@@ -10,16 +10,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parent))
-
-from crowd import Crowd, client
-from workers import Second, Watch, events, every, of_stack, redeliver_the_last_hour
 
 from murmuration_testkit.processes import all_ready, caught_up, control, waiting_for
 from murmuration_testkit.waiting import remaining
+
+from .crowd import Crowd, client
+from .workers import Second, Watch, events, every, of_stack, redeliver_the_last_hour
 
 BETWEEN = (0.3, 1.5)  # seconds from one fault to the next
 SETTLED = 180.0

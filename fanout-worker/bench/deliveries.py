@@ -2,17 +2,13 @@
 
 import os
 import statistics
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parent))
-
-from field import Field, by_crowd, crowds, fresh, rate, rates
-
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+
+from .field import Field, by_crowd, crowds, fresh, rate, rates
 
 POPULATION = int(os.environ.get("POPULATION", "200000"))
 CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "40000"))
@@ -122,4 +118,5 @@ def _field(redis: Any, users: int) -> Iterator[Field]:
         field.nodes.close()
 
 
+STACK = ""
 BENCHMARKS = [one_node, cluster]

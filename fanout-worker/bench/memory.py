@@ -4,18 +4,14 @@ import itertools
 import json
 import os
 import statistics
-import sys
 import uuid
-from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parent))
-
-from field import fresh
 
 from fanout_worker import layout
 from fanout_worker.timelines import Timelines, connect
 from murmuration_testkit.redis_nodes import redis_node
+
+from .field import fresh
 
 USERS = int(os.environ.get("USERS", "10000"))
 FOLLOWEES = 200
@@ -95,4 +91,5 @@ def _figure(name: str, value: float, unit: str) -> dict[str, Any]:
     return {"name": name, "ours": value, "reference": None, "unit": unit, "ratio": None, "target": None, "setup": setup}
 
 
+STACK = ""
 BENCHMARKS = [memory]

@@ -186,4 +186,5 @@ def create(store: Any, name: str, *keys: str) -> None:
     )
 
 
+STACK = "redis"
 BENCHMARKS = [whole_way]

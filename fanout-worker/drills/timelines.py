@@ -7,23 +7,19 @@ import itertools
 import os
 import random
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import boto3
 
-sys.path.append(str(Path(__file__).parent))
-
-from company import Company
-from fanouts import AHEAD_S, THRESHOLD, Fanout, demote, two
-
 from murmuration_testkit.processes import all_ready, caught_up, kill, pause, resume, terminate
 from murmuration_testkit.waiting import eventually, remaining, steadily
+
+from .company import Company
+from .fanouts import AHEAD_S, THRESHOLD, Fanout, demote, two
 
 FAULTS = int(os.environ.get("FAULTS", "55"))
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next

@@ -55,4 +55,5 @@ def encode_and_decode() -> dict[str, Any]:
     }
 
 
+STACK = ""
 BENCHMARKS = [encode_and_decode]

@@ -3,21 +3,18 @@
 import json
 import os
 import random
-import sys
 import time
 import uuid
 from collections.abc import Callable
 from functools import cache, partial
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parent))
-
-from readers import Answers, Connection, asked, follow, median, say, served, write
 from redis import Redis
 
 from timeline_service import layout
+
+from .readers import Answers, Connection, asked, follow, median, say, served, write
 
 FOLLOWEES = int(os.environ.get("FOLLOWEES", "500"))
 CELEBRITIES = (0, 5, 50)
@@ -182,4 +179,5 @@ def comes_back() -> list[dict[str, Any]]:
     ]
 
 
+STACK = "kafka,dynamodb,redis,registry"
 BENCHMARKS = [warm, cold, comes_back]

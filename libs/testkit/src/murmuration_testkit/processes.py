@@ -15,7 +15,7 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
 from murmuration_testkit.people import get
-from murmuration_testkit.topics import admin, skip
+from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually
 
 SERVICES = (
@@ -104,19 +104,6 @@ def caught_up(group: str) -> None:
         return {name: count for name, count in lag.items() if count}
 
     eventually(behind, {}, within=60, every=0.2)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Have nobody else read FollowChanged or write to it, and nobody find a benchmark's events there afterwards."""
-    control("stop", "count-aggregator", "fanout-worker", "cdc-bridge")
-    try:
-        yield
-    finally:
-        control("stop", "count-aggregator")
-        for group in ("count-aggregator", "fanout-worker"):
-            skip(group, "FollowChanged")
-        control("start", "count-aggregator", "fanout-worker", "cdc-bridge")
 
 
 def _signal(send: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:

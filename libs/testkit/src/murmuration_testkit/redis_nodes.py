@@ -16,10 +16,10 @@ from typing import Any
 from redis import Redis, RedisError
 from redis.crc import key_slot
 
+from murmuration_testkit import REPOSITORY
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.waiting import eventually
 
-REPOSITORY = Path(__file__).parents[4]
 SLOTS = 16_384
 PATIENCE_MS = 15_000  # how long a master is silent before it counts as dead
 IMPATIENCE_MS = 800  # where a test waits for it
