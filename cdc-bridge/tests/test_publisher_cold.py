@@ -1,0 +1,139 @@
+"""On librdkafka's mock cluster: what publish() returned for lies in the log, in order, whatever the broker answers."""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cdc_bridge.envelope import Message
+from cdc_bridge.publisher import KNOWN_SECONDS, Publisher, PublishError, RefusedError
+
+from .mock_kafka import MockKafka
+
+RETRIABLE = {"NOT_LEADER_OR_FOLLOWER": 6, "REQUEST_TIMED_OUT": 7, "NOT_ENOUGH_REPLICAS": 19}
+REFUSING = {
+    "MESSAGE_TOO_LARGE": 10,
+    "RECORD_LIST_TOO_LARGE": 18,
+    "TOPIC_AUTHORIZATION_FAILED": 29,
+    "INVALID_RECORD": 87,
+}
+UNKNOWN = {"OUT_OF_ORDER_SEQUENCE_NUMBER": 45, "DUPLICATE_SEQUENCE_NUMBER": 46}
+ERRORS = RETRIABLE | REFUSING | UNKNOWN
+COUNT = 5  # of a page's messages, each in a request of its own
+WHOLE = [*range(COUNT)]
+REQUESTS = {"first": 0, "middle": 2, "last": COUNT - 1}
+CASES = [*itertools.product(ERRORS, REQUESTS)]
+TOPIC = "FollowChanged"
+
+
+@pytest.fixture
+def kafka():
+    with MockKafka(TOPIC, partitions=2) as cluster:
+        yield cluster
+
+
+def message(number, size=0, partition=0):
+    return Message(TOPIC, partition, b"key", b"x" * size, [("n", str(number).encode())])
+
+
+def page(partition=0):
+    """Make messages of which no two share a request."""
+    return [message(number, 600_000, partition) for number in WHOLE]
+
+
+def log(kafka, partition=0):
+    return [int(dict(found.headers())["n"]) for found in kafka.log(TOPIC, partition)]
+
+
+def publish_a_page(case):
+    """Publish it while one request fails; say whether publish() returned, and what lies in the log."""
+    warm, error, request = case
+    with MockKafka(TOPIC, partitions=2) as kafka:
+        with Publisher(kafka.servers) as publisher:
+            publisher.publish([message(-1, partition=0 if warm else 1)])
+            kafka.delay(20)  # so that more than one request is under way
+            kafka.answer(*[0] * REQUESTS[request], ERRORS[error])
+            try:
+                publisher.publish(page())
+                returned = True
+            except PublishError:
+                returned = False
+        return returned, log(kafka)
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """Run every case beside the others: a producer takes half a second to begin."""
+    cases = [(warm, *case) for warm in (True, False) for case in CASES]
+    with ThreadPoolExecutor(len(cases)) as pool:
+        return dict(zip(cases, pool.map(publish_a_page, cases), strict=True))
+
+
+@pytest.mark.parametrize(("error", "request_"), CASES)
+class TestOneRequestFails:
+    def test_in_a_cold_partition(self, outcomes, error, request_):
+        """Everything lies there in order if publish() returned; behind a first request that failed lies nothing."""
+        returned, found = outcomes[False, error, request_]
+        if returned:
+            assert found == WHOLE
+        if request_ == "first":
+            assert (returned, found) == ((True, WHOLE) if error in RETRIABLE else (False, []))
+
+    def test_in_a_warm_partition(self, outcomes, error, request_):
+        """Everything lies there, or publish() raised: this broker takes what one that knows us would refuse."""
+        returned, found = outcomes[True, error, request_]
+        assert found == [-1, *WHOLE] if returned else found[0] == -1
+
+
+class TestFirstMessages:
+    def test_those_of_several_partitions_go_side_by_side(self, kafka):
+        """A new producer costs one round trip more, not one for each partition; what follows waits for all of them."""
+        kafka.lose_leader(TOPIC, 0)
+        with Publisher(kafka.servers) as publisher, pytest.raises(PublishError, match="given up"):
+            publisher.publish(page() + page(1), lambda: len(log(kafka, 1)) > 0)
+        assert log(kafka, 1) == [0]
+
+    def test_after_an_idle_hour_the_first_goes_alone_again(self, kafka):
+        """The broker may have forgotten the producer, and would take any request as its first."""
+        now = [0.0]
+        with Publisher(kafka.servers, lambda: now[0]) as publisher:
+            publisher.publish([message(-1)])
+            now[0] = KNOWN_SECONDS
+            kafka.delay(20)
+            kafka.answer(RETRIABLE["NOT_ENOUGH_REPLICAS"])
+            publisher.publish(page())
+        assert log(kafka) == [-1, *WHOLE]
+
+    def test_whoever_waits_an_hour_begins_again(self, kafka):
+        """The broker that comes back may have forgotten the producer while its messages were under way."""
+        now = [0.0]
+
+        def an_hour_passes():
+            now[0] = KNOWN_SECONDS
+            return False
+
+        kafka.answer(*[RETRIABLE["NOT_ENOUGH_REPLICAS"]] * 100)
+        with Publisher(kafka.servers, lambda: now[0]) as publisher, pytest.raises(PublishError, match="in 3600 s"):
+            publisher.publish(page(), an_hour_passes)
+
+
+class TestFailures:
+    def test_no_offset_is_no_refusal(self, kafka):
+        """Nobody knows whether the message lies there, so it is published again, and never becomes a dead letter."""
+        kafka.answer(UNKNOWN["DUPLICATE_SEQUENCE_NUMBER"])
+        with Publisher(kafka.servers) as publisher, pytest.raises(PublishError, match="without an offset") as raised:
+            publisher.publish(page())
+        assert not isinstance(raised.value, RefusedError)
+
+    def test_a_refusal_is_one_however_it_comes_out_of_the_client(self):
+        """One that comes while messages are still being queued is a fatal error of produce(), or a SystemError."""
+
+        def publish_what_is_refused(_):
+            with MockKafka(TOPIC, partitions=2) as kafka, Publisher(kafka.servers) as publisher:
+                publisher.publish([message(-1)])
+                kafka.answer(*[REFUSING["MESSAGE_TOO_LARGE"]] * 100)
+                with pytest.raises(RefusedError, match="too large"):
+                    publisher.publish([message(number, 200) for number in range(5000)])
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(publish_what_is_refused, range(8)))
