@@ -1,0 +1,162 @@
+"""Faults that are known: each test is a promise that does not hold yet, and leaves this list when it does."""
+
+import threading
+from contextlib import closing, suppress
+
+import pytest
+
+from fanout_worker import cold, layout
+from fanout_worker.agents import THREADS, WAITING
+from fanout_worker.continuity import Continuity
+from fanout_worker.deliveries import Deliveries, StoreAwayError
+from fanout_worker.nodes import Nodes
+from fanout_worker.timelines import Timelines, connect
+from murmuration_testkit.promises import StillBrokenError, promised
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+
+from .conftest import follow
+from .memory import Memory
+from .stream import Stream, run
+
+IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
+SOON_S = 0.5  # how long a message waits for another one that should pass it
+IDLE_S = 6 * 86_400  # a timeline lives for seven days after it was read
+GROW_IDLE = "redis.call('RESTORE', KEYS[1], 86400000, redis.call('DUMP', KEYS[1]), 'REPLACE', 'IDLETIME', ARGV[1])"
+
+
+@pytest.fixture
+def node():
+    with redis_node() as node:
+        yield node
+
+
+@pytest.fixture
+def nodes(node):
+    with closing(connect(node.url)) as nodes:
+        yield nodes
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: one slow partition stops its whole topic")
+@pytest.mark.parametrize(("partitions", "messages"), [(1, WAITING + 1), (THREADS, 1)], ids=["one", "many"])
+def test_e2_partitions_that_are_held_up_do_not_hold_up_the_next_one(partitions, messages):
+    """However much waits in one of them, and however many they are."""
+    held = [(partition, offset) for offset in range(messages) for partition in range(partitions)]
+    free, passed = threading.Event(), []
+
+    def handle(message):
+        if message.partition == partitions:
+            passed.append(not free.is_set())
+            free.set()
+        free.wait(SOON_S)
+        free.set()
+
+    run(Stream(*held, (partitions, 0)), handle, until=len(held) + 1)
+    with promised():
+        assert passed == [True]
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a paused worker's late write")
+@pytest.mark.parametrize("followed", [True, False], ids=["unfollow", "follow"])
+def test_e5_a_worker_that_was_paused_and_then_killed_leaves_nothing_wrong(node, nodes, followed):
+    """Between its look at the edge and its write the edge changes, and another worker acknowledges that."""
+    edge, tables, key = ("ann", "bob"), Memory(), layout.following("ann")
+    tables.edges = {edge} if followed else set()
+    node.redis.rpush(layout.home_timeline("ann"), "0")
+    node.redis.set(key, "!12345678 ann bob " if followed else "!12345678 ann ")
+
+    class KilledError(Exception):
+        pass
+
+    class Paused(Timelines):
+        def agree(self, *given):
+            tables.edges ^= {edge}
+            Deliveries(Timelines(nodes), tables, 9, 20).settle(*edge)
+            super().agree(*given)
+            raise KilledError
+
+    with suppress(KilledError):
+        Deliveries(Paused(nodes), tables, 9, 20).settle(*edge)
+    with promised():
+        assert ("bob" in node.redis.get(key).split()) == (edge in tables.edges)
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a Redis that refuses writes")
+def test_e10_timelines_are_made_cold_on_a_redis_that_is_full(node, nodes):
+    """That is when it is needed, and it frees memory."""
+    node.redis.rpush(layout.home_timeline("ann"), "0")
+    node.redis.config_set("maxmemory-policy", "noeviction")
+    node.redis.config_set("maxmemory", 1)
+    with promised(StoreAwayError):
+        assert cold.one(nodes, "ann")["home_timeline"] == 1
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: one master of three hangs")
+def test_e12_a_master_that_hangs_is_asked_once_for_a_page_of_followers(somebody):
+    """Never follower by follower after a timeout: one page took 16 s, and the healthy masters' followers waited."""
+    users = [somebody() for _ in range(30)]
+    with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
+        timelines, hung = Timelines(nodes), cluster.owner(layout.home_timeline(users[0]))
+        timelines.insert("1700000000000000001", users)
+        before = hung.redis.info("stats")["total_connections_received"]
+        hung.pause()
+        with suppress(StoreAwayError):
+            timelines.insert("1700000000000000002", users)
+        hung.resume()
+        hung.redis.ping()
+        with promised():
+            assert hung.redis.info("stats")["total_connections_received"] - before <= 1
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a viral account stops everybody's unfollows")
+def test_e14_messages_of_one_partition_are_handled_side_by_side():
+    """All follows of an account that goes viral lie in one partition."""
+    both, met = threading.Barrier(2), []
+
+    def handle(message):
+        with suppress(threading.BrokenBarrierError):
+            both.wait(SOON_S)
+            met.append(message.offset)
+
+    run(Stream((0, 1), (0, 2)), handle, until=2)
+    with promised():
+        assert sorted(met) == [1, 2]
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a viral account stops everybody's unfollows")
+def test_e14_what_an_account_said_is_read_once_for_many_new_followers():
+    """800 ids are 15 ms of the database."""
+    memory, fans = Memory(), [f"fan-{n}" for n in range(50)]
+    for fan in fans:
+        memory.edges.add((fan, "viral"))
+        memory.lists[fan], memory.following[fan] = ["0"], {fan}
+    Deliveries(memory, memory, 100, 20).deliver(follow(n, fan, "viral") for n, fan in enumerate(fans))
+    assert all("viral" in memory.following[fan] for fan in fans)
+    with promised():
+        assert memory.asked.count(("latest", "viral")) == 1
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: events that retention took unread")
+def test_e15_events_that_kafka_gave_up_before_they_were_read_are_told(caplog):
+    """The group stands at 100, and what Kafka still has begins at 500."""
+    place = "TweetCreated", 7
+    Continuity(lambda: {place: 100}, lambda _: 500).check(place, 500)
+    with promised():
+        assert caplog.records
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: what LRU takes first")
+@pytest.mark.parametrize("evicted", [False, True], ids=["never read", "followees evicted"])
+def test_e16_a_list_of_somebody_who_never_returns_is_not_kept_by_what_is_written_to_it(node, nodes, evicted):
+    """It grows idle and is evicted before those that are read; without its followees it could not be read at all."""
+    key = layout.home_timeline("ann")
+    node.redis.rpush(key, "0")
+    if not evicted:
+        node.redis.set(layout.following("ann"), "!12345678 ann ")
+    node.redis.eval(GROW_IDLE, 1, key, IDLE_S)
+    Timelines(nodes).insert("1700000000000000001", ["ann"])
+    with promised():
+        assert not node.redis.exists(key) or node.redis.object("IDLETIME", key) >= IDLE_S

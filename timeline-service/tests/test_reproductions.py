@@ -1,0 +1,345 @@
+"""Faults that are known: each test is a promise that does not hold yet, and leaves this list when it does."""
+
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from select import select
+
+import pytest
+
+from contracts.ids import first_id
+from murmuration_testkit.promises import StillBrokenError, promised
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+from murmuration_testkit.waiting import eventually, steadily
+from timeline_service import layout
+from timeline_service.bodies import Bodies
+from timeline_service.building import Building
+from timeline_service.cache import RedisCache, connect
+from timeline_service.celebrities import Sayings
+from timeline_service.nodes import Nodes
+from timeline_service.places import Places
+from timeline_service.reading import Reading
+from timeline_service.seen import NOTHING, read_mark, write_mark
+from timeline_service.timeline import BEGINNING, CacheAwayError, Run, Timeline
+
+from .conftest import tweet
+from .memory import MemoryArchive
+from .world import CAP, World
+
+IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
+
+
+def replica(world):
+    """Return a second process over the stores of this world."""
+    sayings = Sayings(world.famous, world.cache.authors, world.building, 9, lambda: world.now)
+    bodies = Bodies(world.cache, world.archive, lambda: world.now)
+    parts = world.cache, world.archive, world.building, sayings, bodies
+    return Reading(*parts, world.sources.append, lambda: world.now, 1)
+
+
+def build(cache, user, *followees):
+    """Commit a timeline of one tweet."""
+    timeline = Timeline([tweet(1).tweet_id], BEGINNING, frozenset({user, *followees}))
+    assert cache.home.commit(user, cache.home.begin(user), timeline)
+
+
+@pytest.fixture
+def node():
+    with redis_node() as node:
+        yield node
+
+
+@pytest.fixture
+def cache(node):
+    with closing(connect(node.url)) as nodes:
+        yield RedisCache(nodes)
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: settings of Redis that avoid cold waves")
+def test_e1_a_node_that_gets_its_first_replica_stays_warm(node, cache):
+    """Nothing was lost."""
+    with redis_node() as second:
+        build(cache, "ann")
+        second.redis.replicaof("127.0.0.1", node.port)
+        eventually(lambda: second.redis.info("replication")["master_link_status"], "up")
+        with promised():
+            assert cache.home.load(["ann"])
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: settings of Redis that avoid cold waves")
+def test_e1_a_node_whose_replica_has_long_been_away_stays_warm(node, cache):
+    """Nothing was lost; what takes an hour by default takes a second here, and never comes where it is switched off."""
+    patience = int(node.redis.config_get("repl-backlog-ttl")["repl-backlog-ttl"])
+    node.redis.config_set("repl-backlog-ttl", min(patience, 1))
+    with redis_node() as second:
+        second.redis.replicaof("127.0.0.1", node.port)
+        eventually(lambda: second.redis.info("replication")["master_link_status"], "up")
+    build(cache, "ann")
+    with promised():
+        steadily(lambda: bool(cache.home.load(["ann"])), True)
+
+
+def two_processes():
+    """Let ann follow a celebrity who said something, and one process hold that."""
+    world = World(cap=60)
+    world.follow("ann", "star")
+    world.promote("star")
+    world.say("star")
+    world.dust_settles()
+    world.reading.home("ann", 20)
+    world.now += 0.2
+    return world, replica(world)
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: two replicas")
+@pytest.mark.parametrize(
+    "happens", [lambda world: world.say("star"), lambda world: world.delete(0)], ids=["said", "deleted"]
+)
+def test_e3_no_page_goes_back_in_time(happens):
+    """A tweet that one process showed, or showed no longer, is shown, or no longer, by the other one too."""
+    world, other = two_processes()
+    happens(world)
+    world.deliver(0)
+    there = other.home("ann", 20).tweets
+    with promised():
+        assert world.reading.home("ann", 20).tweets == there
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: two replicas")
+def test_e3_since_repeats_nothing_whichever_process_answers():
+    """The second of three polls is answered by a process that does not know of the new tweet yet."""
+    world, other = two_processes()
+    world.say("star")
+    world.deliver(0)
+    newest = other.home("ann", 20).newest
+    newest = world.reading.home("ann", 20, seen=read_mark(newest)).newest
+    world.now += 1.1
+    with promised():
+        assert other.home("ann", 20, seen=read_mark(newest)).tweets == []
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a takeover that pollers miss tweets of")
+def test_e4_pollers_miss_nothing_when_a_worker_dies():
+    """Every second tweet of 20 s, which is a session timeout of 10 s and a rebalance, comes at the end of them."""
+    start = 1_700_000_000
+    came = {first_id(start * 1000 + n * 500): 20 if n < 40 and n % 2 else n / 2 for n in range(80)}
+    shown, seen = set(), NOTHING
+    for now in range(0, 60, 2):
+        there = sorted((tweet_id for tweet_id, at in came.items() if at <= now), reverse=True)
+        shown.update(filter(seen.new, there))
+        seen = read_mark(write_mark(Run(there, BEGINNING), start + now))
+    with promised():
+        assert shown == {*came}
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: DynamoDB that is slow")
+def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkeypatch):
+    """A chunk of queries takes longer than a mark lives that nobody renews meanwhile."""
+    monkeypatch.setattr(layout, "REBUILD_SECONDS", 1)
+    mark, asked = layout.home_timeline("ann"), set()
+
+    class Slow(MemoryArchive):
+        def ids(self, below, count):
+            with promised():
+                assert not asked & below.keys()
+            asked.update(below)
+            node.redis.pexpire(mark, 500)
+            eventually(lambda: 0 <= node.redis.pttl(mark) <= 500, False)  # renewed, or gone
+            return super().ids(below, count)
+
+    archive = Slow()
+    archive.follows = {("ann", f"f-{n}") for n in range(100)}
+    Building(cache, archive, Places(1, 0)).home("ann")
+    assert cache.home.load(["ann"])
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a celebrity whose newest 800 are deleted")
+def test_e7_a_celebrity_whose_newest_tweets_are_all_deleted_is_warm(cache):
+    """The database has nothing above a floor, and more below; that is known after one query."""
+
+    class Deleted(MemoryArchive):
+        def ids(self, below, count):
+            super().ids(below, count)
+            return {author: Run([], tweet(1).tweet_id) for author in below}
+
+    archive, now = Deleted(), [0.0]
+    building = Building(cache, archive, Places(1, 0))
+    sayings = Sayings(lambda: frozenset({"star"}), cache.authors, building, 9, lambda: now[0])
+    for now[0] in (0.0, 2.0):
+        sayings.runs(frozenset({"star"}), 60)
+    with promised():
+        assert archive.queries == 1
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: recent of many authors")
+def test_e8_of_recent_tweets_only_what_is_young_is_read(node, cache):
+    """An index has the others: half a million ids of 5,000 authors block Redis for 165 ms."""
+    young = first_id(int(time.time() * 1000))
+    for author in ("bob", "carol"):
+        node.redis.zadd(layout.recent(author), dict.fromkeys([*(tweet(n).tweet_id for n in range(99)), young], 0))
+    with promised():
+        assert cache.recent(["bob", "carol"]) == [young, young]
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: bytes from Redis for a page")
+def test_e8_a_page_of_a_reader_who_follows_5000_is_at_most_32_kb(node, cache):
+    """Whom a reader follows need not travel for each page."""
+    build(cache, "ann", *(f"user-{n:029d}" for n in range(5_000)))
+    sent = [node.redis.info("stats")["total_net_output_bytes"]]
+    for ask in (lambda: True, lambda: cache.home.load(["ann"], 63)):  # the first is what the figure itself costs
+        assert ask()
+        sent.append(node.redis.info("stats")["total_net_output_bytes"])
+    with promised():
+        assert (sent[2] - sent[1]) - (sent[1] - sent[0]) <= 32_000
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a Redis that hangs")
+def test_e10_a_redis_that_hangs_is_asked_once_and_then_left_alone(node):
+    """The first page waits for it, the next one does not; a probe may look whether it is back."""
+    with closing(Nodes(node.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
+        cache = RedisCache(nodes)
+        build(cache, "ann")
+        before = node.redis.info("stats")["total_connections_received"]
+        node.pause()
+        for _ in range(2):
+            with suppress(CacheAwayError):
+                cache.home.load(["ann"])
+        node.resume()
+        node.redis.ping()
+        with promised():
+            assert node.redis.info("stats")["total_connections_received"] - before <= 1
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a Redis that refuses writes")
+@pytest.mark.parametrize(
+    "refusal",
+    [{"min-replicas-to-write": 1}, {"maxmemory-policy": "noeviction", "maxmemory": 1}],
+    ids=["replicas away", "full"],
+)
+@pytest.mark.parametrize(
+    "read", [lambda cache: cache.home.load(["ann"]), lambda cache: cache.bodies(["1"])], ids=["timeline", "bodies"]
+)
+def test_e10_a_redis_that_refuses_writes_is_read(node, cache, refusal, read):
+    """Its replicas are gone, or it is full: it still has what it had."""
+    build(cache, "ann")
+    found = read(cache)
+    for name, value in refusal.items():
+        node.redis.config_set(name, value)
+    with promised(CacheAwayError):
+        assert read(cache) == found
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: one master of three hangs")
+def test_e12_what_the_healthy_masters_have_is_used():
+    """One of three hangs: two thirds of the bodies are there at once."""
+    with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
+        cache, said = RedisCache(nodes), {tweet(n).tweet_id: tweet(n) for n in range(21)}
+        _, rights = cache.bodies([*said])
+        cache.fill(rights, said)
+        hung = cluster.masters()[0]
+        there = {i: body for i, body in said.items() if cluster.owner(layout.body(i)) is not hung}
+        hung.pause()
+        with promised(CacheAwayError):
+            known, _ = cache.bodies([*said])
+            assert known == there
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a list full of ids that do not show")
+@pytest.mark.parametrize("deleted", [False, True], ids=["unfollowed", "deleted"])
+def test_e13_a_timeline_of_tweets_that_do_not_show_is_built_anew(deleted):
+    """A bot that filled it was unfollowed, or deleted its tweets; one page may pay for that, not every one."""
+    world = World()
+    for author in ("ann", "carol", "dave"):
+        world.say(author)
+    world.archive.follows = {("ann", "bot"), ("ann", "carol"), ("ann", "dave")}
+    filling = [world.say("bot").tweet_id for _ in range(CAP)]
+    world.dust_settles()
+    assert [one.author_id for one in world.reading.home("ann", CAP).tweets] == ["bot"] * CAP
+    if deleted:
+        world.archive.deleted.update(filling)
+        world.cache.known.update(dict.fromkeys(filling))
+    else:
+        world.follow("ann", "bot")
+    world.dust_settles()
+    world.reading.home("ann", 2)
+    world.now += 130  # longer than what was read for that page is held
+    before = world.archive.queries
+    assert len(world.reading.home("ann", 2).tweets) == 2
+    with promised():
+        assert world.archive.queries == before
+
+
+@pytest.fixture
+def deep():
+    """Let ann follow 5,000, and have a cached timeline; return an id below all that is cached."""
+    world = World()
+    world.archive.follows = {("ann", f"f-{n}") for n in range(5_000)}
+    said = [world.say(f"f-{n}") for n in range(2 * CAP)]
+    world.dust_settles()
+    world.now += 3_600
+    world.reading.home("ann", 1)
+    return world, said[CAP].tweet_id
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: deep pages")
+def test_e15_a_deep_page_of_a_reader_who_follows_5000_is_bounded(deep):
+    """Any cursor that somebody makes up asks for one."""
+    world, below = deep
+    before = world.archive.queries
+    assert len(world.reading.home("ann", 2, below).tweets) == 2
+    with promised():
+        assert world.archive.queries - before < 1_000
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: deep pages")
+def test_e15_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
+    """The second page asks the database for nothing, whichever process answers."""
+    world, below = deep
+    below = world.reading.home("ann", 2, below).tweets[-1].tweet_id
+    before = world.archive.queries
+    assert len(replica(world).home("ann", 2, below).tweets) == 2
+    with promised():
+        assert world.archive.queries == before
+
+
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: connecting happens outside any lock")
+def test_e17_nobody_waits_behind_another_who_connects_to_a_redis_that_hangs():
+    """The second call tries by itself, or gives up at once."""
+    with ExitStack() as stack:
+        threads = stack.enter_context(ThreadPoolExecutor(2))
+        hanging = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        url = f"redis://127.0.0.1:{hanging.getsockname()[1]}/0"
+        home = RedisCache(stack.enter_context(closing(Nodes(url, 10, 10)))).home
+        hanging.settimeout(10)
+        threads.submit(home.load, ["ann"])
+        stack.enter_context(hanging.accept()[0])
+        second = threads.submit(home.load, ["bob"])
+        with promised():
+            eventually(lambda: second.done() or select([hanging], [], [], 0)[0], within=0.5)
+
+
+@pytest.mark.stack
+@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: what LRU takes first")
+def test_e19_a_slow_reader_brings_no_deleted_tweet_back(node):
+    """Nobody reads a tombstone, so it is evicted first: a right to fill a body is good for some seconds only."""
+    now, said = [0.0], tweet(1)
+    with closing(connect(node.url)) as nodes:
+        cache = RedisCache(nodes, lambda: now[0])
+        _, rights = cache.bodies([said.tweet_id])
+        node.redis.set(layout.body(said.tweet_id), "")
+        node.redis.delete(layout.body(said.tweet_id))
+        now[0] += 60
+        cache.fill(rights, {said.tweet_id: said})
+        known, _ = cache.bodies([said.tweet_id])
+        with promised():
+            assert said.tweet_id not in known
