@@ -12,6 +12,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from contracts.tables import FOLLOWERS, TWEETS, USERS
 from timeline_service.timeline import BEGINNING, Run, StoreAwayError, Tweet, tweet
 
 if TYPE_CHECKING:
@@ -43,29 +44,29 @@ class DynamoArchive:
         """Take a client for the work, and one for probes, which want their answer at once."""
         self._dynamodb = dynamodb
         self._probe = probe or dynamodb
-        self._followers = f"{table_prefix}followers"
-        self._tweets = f"{table_prefix}tweets"
-        self._users = f"{table_prefix}users"
+        self._followers = f"{table_prefix}{FOLLOWERS.name}"
+        self._tweets = f"{table_prefix}{TWEETS.name}"
+        self._users = f"{table_prefix}{USERS.name}"
         self._threads = ThreadPoolExecutor(QUERIES, thread_name_prefix="archive")
 
     def check(self) -> None:
         """Raise StoreAwayError unless both tables answer."""
         with _away():
-            self._probe.get_item(TableName=self._tweets, Key={"tweet_id": {"S": "-"}})
-            self._probe.get_item(TableName=self._followers, Key={"followee_id": {"S": "-"}, "follower_id": {"S": "-"}})
+            self._probe.get_item(TableName=self._tweets, Key={TWEETS.tweet_id: {"S": "-"}})
+            self._probe.get_item(TableName=self._followers, Key=_edge("-", "-"))
 
     def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
         """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
         with _away():
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._followers,
-                IndexName="by_follower",
+                IndexName=FOLLOWERS.by_follower,
                 KeyConditionExpression="follower_id = :user",
                 ExpressionAttributeValues={":user": {"S": user_id}},
             )
-            indexed = {item["followee_id"]["S"] for page in pages for item in page["Items"]}
-        keys = [{"followee_id": {"S": followee_id}, "follower_id": {"S": user_id}} for followee_id in noted]
-        certain = {item["followee_id"]["S"] for item in self._items(self._followers, keys)}
+            indexed = {item[FOLLOWERS.followee_id]["S"] for page in pages for item in page["Items"]}
+        keys = [_edge(user_id, followee_id) for followee_id in noted]
+        certain = {item[FOLLOWERS.followee_id]["S"] for item in self._items(self._followers, keys)}
         return frozenset(indexed.difference(noted) | certain)
 
     def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
@@ -76,13 +77,13 @@ class DynamoArchive:
     def celebrities(self) -> frozenset[str]:
         """Return who is a celebrity: an index of them alone, so reading it whole is cheap."""
         with _away():
-            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName="by_celebrity")
-            return frozenset(item["user_id"]["S"] for page in pages for item in page["Items"])
+            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName=USERS.by_celebrity)
+            return frozenset(item[USERS.user_id]["S"] for page in pages for item in page["Items"])
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
         """Return those of the tweets that are not deleted, strongly consistent."""
-        items = self._items(self._tweets, [{"tweet_id": {"S": tweet_id}} for tweet_id in tweet_ids])
-        return {item["tweet_id"]["S"]: _tweet(item) for item in items if "deleted_at" not in item}
+        items = self._items(self._tweets, [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids])
+        return {item[TWEETS.tweet_id]["S"]: _tweet(item) for item in items if TWEETS.deleted_at not in item}
 
     def _items(self, table: str, keys: list[Any]) -> Iterator[Any]:
         """Give the items that are there, strongly consistent, however many."""
@@ -102,20 +103,29 @@ class DynamoArchive:
     def _by_author(self, count: int, author: tuple[str, str]) -> tuple[str, Run]:
         answer = self._dynamodb.query(
             TableName=self._tweets,
-            IndexName="by_author",
+            IndexName=TWEETS.by_author,
             KeyConditionExpression="author_id = :author AND tweet_id < :below",
             FilterExpression="attribute_not_exists(deleted_at)",
-            ProjectionExpression="tweet_id",
+            ProjectionExpression=TWEETS.tweet_id,
             ExpressionAttributeValues={":author": {"S": author[0]}, ":below": {"S": author[1]}},
             ScanIndexForward=False,
             Limit=count,
         )
-        floor = answer["LastEvaluatedKey"]["tweet_id"]["S"] if "LastEvaluatedKey" in answer else BEGINNING
-        return author[0], Run([item["tweet_id"]["S"] for item in answer["Items"]], floor)
+        floor = answer["LastEvaluatedKey"][TWEETS.tweet_id]["S"] if "LastEvaluatedKey" in answer else BEGINNING
+        return author[0], Run([item[TWEETS.tweet_id]["S"] for item in answer["Items"]], floor)
+
+
+def _edge(follower_id: str, followee_id: str) -> Any:
+    return {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
 
 
 def _tweet(item: Any) -> Tweet:
-    return tweet(item["tweet_id"]["S"], item["author_id"]["S"], item["text"]["S"], int(item["created_at"]["N"]))
+    return tweet(
+        item[TWEETS.tweet_id]["S"],
+        item[TWEETS.author_id]["S"],
+        item[TWEETS.text]["S"],
+        int(item[TWEETS.created_at]["N"]),
+    )
 
 
 @contextmanager
