@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from contracts.tables import FOLLOWERS, TWEETS, USERS
 from fanout_worker.celebrities import Author
 from fanout_worker.deliveries import StoreAwayError
 from fanout_worker.store import away
@@ -24,9 +25,9 @@ class Tables:
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
-        self._followers = f"{table_prefix}followers"
-        self._tweets = f"{table_prefix}tweets"
-        self._users = f"{table_prefix}users"
+        self._followers = f"{table_prefix}{FOLLOWERS.name}"
+        self._tweets = f"{table_prefix}{TWEETS.name}"
+        self._users = f"{table_prefix}{USERS.name}"
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="followers")
 
     def check(self) -> None:
@@ -40,7 +41,7 @@ class Tables:
         with away():
             answer = self._dynamodb.get_item(
                 TableName=self._users,
-                Key={"user_id": {"S": user_id}},
+                Key={USERS.user_id: {"S": user_id}},
                 ProjectionExpression="followers_count, celebrity_since, celebrity_until",
                 ConsistentRead=True,
             )
@@ -49,8 +50,8 @@ class Tables:
     def celebrities(self) -> frozenset[str]:
         """List the celebrities, as far as the index has them."""
         with away():
-            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName="by_celebrity")
-            return frozenset(item["user_id"]["S"] for page in pages for item in page["Items"])
+            pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._users, IndexName=USERS.by_celebrity)
+            return frozenset(item[USERS.user_id]["S"] for page in pages for item in page["Items"])
 
     def promote(self, user_id: str, since: str) -> bool:
         """Make somebody a celebrity from this id on; False if they are one already."""
@@ -91,7 +92,7 @@ class Tables:
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the edge is there, strongly consistent."""
-        key: Any = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}}
+        key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with away():
             return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
 
@@ -99,37 +100,38 @@ class Tables:
         """Return who said it, strongly consistent; None if it is deleted, or never was."""
         with away():
             answer = self._dynamodb.get_item(
-                TableName=self._tweets, Key={"tweet_id": {"S": tweet_id}}, ConsistentRead=True
+                TableName=self._tweets, Key={TWEETS.tweet_id: {"S": tweet_id}}, ConsistentRead=True
             )
-        item: Any = answer.get("Item", {"deleted_at": {}})
-        return None if "deleted_at" in item else item["author_id"]["S"]
+        item: Any = answer.get("Item", {TWEETS.deleted_at: {}})
+        return None if TWEETS.deleted_at in item else item[TWEETS.author_id]["S"]
 
     def latest(self, author_id: str, count: int) -> list[str]:
         """Return the author's newest undeleted ids, as far as the index has them."""
         with away():
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._tweets,
-                IndexName="by_author",
+                IndexName=TWEETS.by_author,
                 KeyConditionExpression="author_id = :author",
                 FilterExpression="attribute_not_exists(deleted_at)",
-                ProjectionExpression="tweet_id",
+                ProjectionExpression=TWEETS.tweet_id,
                 ExpressionAttributeValues={":author": {"S": author_id}},
                 ScanIndexForward=False,
                 PaginationConfig={"PageSize": count},
             )
-            return [item["tweet_id"]["S"] for item in islice(chain.from_iterable(p["Items"] for p in pages), count)]
+            items = islice(chain.from_iterable(page["Items"] for page in pages), count)
+            return [item[TWEETS.tweet_id]["S"] for item in items]
 
     def _pages(self, followee_id: str) -> Iterator[list[str]]:
         with away():
             for page in self._dynamodb.get_paginator("query").paginate(
                 TableName=self._followers,
                 KeyConditionExpression="followee_id = :followee",
-                ProjectionExpression="follower_id",
+                ProjectionExpression=FOLLOWERS.follower_id,
                 ExpressionAttributeValues={":followee": {"S": followee_id}},
                 ConsistentRead=True,
                 PaginationConfig={"PageSize": PAGE},
             ):
-                yield [item["follower_id"]["S"] for item in page["Items"]]
+                yield [item[FOLLOWERS.follower_id]["S"] for item in page["Items"]]
 
     def _update_user(self, user_id: str, update: str, condition: str, values: dict[str, Any]) -> bool:
         """Update an item of users if the condition holds, waiting out a transaction that holds it for a moment."""
@@ -138,7 +140,7 @@ class Tables:
                 with away():
                     self._dynamodb.update_item(
                         TableName=self._users,
-                        Key={"user_id": {"S": user_id}},
+                        Key={USERS.user_id: {"S": user_id}},
                         UpdateExpression=update,
                         ConditionExpression=condition,
                         ExpressionAttributeValues=values,
@@ -153,5 +155,8 @@ class Tables:
 
 
 def _author(item: Any) -> Author:
-    count = int(item.get("followers_count", {"N": "0"})["N"])
-    return Author(count, *(item.get(name, {}).get("S") for name in ("celebrity_since", "celebrity_until")))
+    return Author(
+        followers_count=int(item.get(USERS.followers_count, {"N": "0"})["N"]),
+        since=item.get(USERS.celebrity_since, {}).get("S"),
+        until=item.get(USERS.celebrity_until, {}).get("S"),
+    )
