@@ -1,15 +1,15 @@
-"""How far the bridge has published: its table `leases`, whose `tip_at` is a published contract."""
+"""How far the bridge has published, by its table `leases`: schemas/tables says what a row means."""
 
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from contracts.tables import FOLLOWERS, LEASES
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
-
-ENDED = "ended"
 
 
 class LeasesAwayError(Exception):
@@ -30,14 +30,14 @@ class Bridge:
         A shard that the bridge does not know yet counts as not begun.
         """
         try:
-            table = self._dynamodb.describe_table(TableName=f"{self._prefix}followers")["Table"]
+            table = self._dynamodb.describe_table(TableName=f"{self._prefix}{FOLLOWERS.name}")["Table"]
             stream_arn = table["LatestStreamArn"]
             shards = self._shards(stream_arn)  # first the shards, then the rows: what was born between has no row
             rows = self._rows(stream_arn)
         except (BotoCoreError, ClientError) as error:
             raise LeasesAwayError(f"how far the bridge is: {error}") from error
-        reading = [shard for shard in shards if rows.get(shard, {}).get("state", {}).get("S") != ENDED]
-        return min((int(rows.get(shard, {}).get("tip_at", {"N": "0"})["N"]) for shard in reading), default=0)
+        reading = [shard for shard in shards if rows.get(shard, {}).get(LEASES.state, {}).get("S") != LEASES.ENDED]
+        return min((int(rows.get(shard, {}).get(LEASES.tip_at, {"N": "0"})["N"]) for shard in reading), default=0)
 
     def _shards(self, stream_arn: str) -> list[str]:
         found: list[str] = []
@@ -51,12 +51,12 @@ class Bridge:
 
     def _rows(self, stream_arn: str) -> dict[str, Any]:
         pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=f"{self._prefix}leases",
+            TableName=f"{self._prefix}{LEASES.name}",
             ConsistentRead=True,
             KeyConditionExpression="stream_arn = :stream_arn",
             ExpressionAttributeValues={":stream_arn": {"S": stream_arn}},
         )
-        return {item["shard_id"]["S"]: item for page in pages for item in page["Items"]}
+        return {item[LEASES.shard_id]["S"]: item for page in pages for item in page["Items"]}
 
 
 def streams_client() -> "DynamoDBStreamsClient":

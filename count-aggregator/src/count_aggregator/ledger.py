@@ -14,6 +14,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from contracts.tables import LEDGERS, USERS
 from count_aggregator.tally import Tally
 
 if TYPE_CHECKING:
@@ -56,20 +57,24 @@ class Ledger:
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, kept_s: int) -> None:
         """Take how long a shard's watermark is kept after its last write: as long as anything could bring it back."""
         self._dynamodb = dynamodb
-        self._ledgers = f"{table_prefix}ledgers"
-        self._users = f"{table_prefix}users"
+        self._ledgers = f"{table_prefix}{LEDGERS.name}"
+        self._users = f"{table_prefix}{USERS.name}"
         self._kept_s = kept_s
 
     def check(self) -> None:
         """Raise unless both tables answer."""
-        self._dynamodb.get_item(TableName=self._users, Key={"user_id": {"S": "-"}})
+        self._dynamodb.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
         self.load("-")
 
     def load(self, partition_id: str) -> Place:
         """Return the place of a partition, strongly consistent."""
         item = self._place(partition_id)
-        return (
-            Place(int(item["version"]["N"]), int(item["next_offset"]["N"]), item["topic_id"]["S"]) if item else Place()
+        if not item:
+            return Place()
+        return Place(
+            version=int(item[LEDGERS.version]["N"]),
+            next_offset=int(item[LEDGERS.next_offset]["N"]),
+            topic_id=item[LEDGERS.topic_id]["S"],
         )
 
     def watermarks(self, partition_id: str, shards: Collection[str]) -> dict[str, int]:
@@ -81,7 +86,7 @@ class Ledger:
                 wanted: Any = {self._ledgers: {"Keys": keys[:KEYS], "ConsistentRead": True}}
                 answer = self._dynamodb.batch_get_item(RequestItems=wanted)
                 for item in answer["Responses"].get(self._ledgers, []):
-                    found[item["shard_id"]["S"]] = int(item["sequence_number"]["S"])
+                    found[item[LEDGERS.shard_id]["S"]] = int(item[LEDGERS.sequence_number]["S"])
                 if answer.get("UnprocessedKeys"):
                     raise TryAgainError(f"watermarks of {partition_id}: throttled")
                 del keys[:KEYS]
@@ -109,7 +114,7 @@ class Ledger:
 
     def open_gaps(self, partition_ids: Iterable[str]) -> dict[str, list[str]]:
         """Return what vanished from each partition and was not recounted since."""
-        gaps = {partition_id: self._place(partition_id).get("gaps", {"L": []}) for partition_id in partition_ids}
+        gaps = {partition_id: self._place(partition_id).get(LEDGERS.gaps, {"L": []}) for partition_id in partition_ids}
         return {partition_id: [gap["S"] for gap in listed["L"]] for partition_id, listed in gaps.items() if listed["L"]}
 
     def close_gaps(self, partition_id: str, gaps: Sequence[str]) -> bool:
@@ -161,8 +166,8 @@ class Ledger:
     def _seen(self, partition_id: str, shard_id: str, sequence_number: int, expires_at: int) -> Any:
         item = {
             **_key(partition_id, shard_id),
-            "sequence_number": {"S": str(sequence_number)},
-            "expires_at": {"N": str(expires_at)},
+            LEDGERS.sequence_number: {"S": str(sequence_number)},
+            LEDGERS.expires_at: {"N": str(expires_at)},
         }
         return {"Put": {"TableName": self._ledgers, "Item": item}}
 
@@ -170,7 +175,7 @@ class Ledger:
         return {
             "Update": {
                 "TableName": self._users,
-                "Key": {"user_id": {"S": user_id}},
+                "Key": {USERS.user_id: {"S": user_id}},
                 "UpdateExpression": "ADD followers_count :followers, following_count :following, counts_version :one",
                 "ExpressionAttributeValues": {
                     ":followers": {"N": str(followers)},
@@ -182,7 +187,7 @@ class Ledger:
 
 
 def _key(partition_id: str, shard_id: str) -> Any:
-    return {"partition_id": {"S": partition_id}, "shard_id": {"S": shard_id}}
+    return {LEDGERS.partition_id: {"S": partition_id}, LEDGERS.shard_id: {"S": shard_id}}
 
 
 def _texts(texts: Sequence[str]) -> Any:

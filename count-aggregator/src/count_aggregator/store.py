@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
+from contracts.tables import FOLLOWERS, USERS
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -60,21 +62,21 @@ class Accounts:
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, before_page: Callable[[], object]) -> None:
         """Take whom to ask before each page that is read, to limit the rate and to show the progress."""
         self._dynamodb = dynamodb
-        self._users = f"{table_prefix}users"
-        self._followers = f"{table_prefix}followers"
+        self._users = f"{table_prefix}{USERS.name}"
+        self._followers = f"{table_prefix}{FOLLOWERS.name}"
         self._before_page = before_page
 
     def look(self, user_id: str) -> Look:
         """Look at an account: counts first, then rows; the index by_follower may lag a little behind its table."""
         self._before_page()
-        key: Any = {"user_id": {"S": user_id}}
+        key: Any = {USERS.user_id: {"S": user_id}}
         item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
         return Look(
-            followers_count=_number(item, "followers_count"),
-            following_count=_number(item, "following_count"),
-            version=_number(item, "counts_version"),
-            followers=self._rows("followee_id", user_id, ConsistentRead=True),
-            following=self._rows("follower_id", user_id, IndexName="by_follower"),
+            followers_count=_number(item, USERS.followers_count),
+            following_count=_number(item, USERS.following_count),
+            version=_number(item, USERS.counts_version),
+            followers=self._rows(FOLLOWERS.followee_id, user_id, ConsistentRead=True),
+            following=self._rows(FOLLOWERS.follower_id, user_id, IndexName=FOLLOWERS.by_follower),
         )
 
     def repair(self, user_id: str, look: Look) -> bool:
@@ -86,7 +88,7 @@ class Accounts:
         try:
             self._dynamodb.update_item(
                 TableName=self._users,
-                Key={"user_id": {"S": user_id}},
+                Key={USERS.user_id: {"S": user_id}},
                 UpdateExpression="ADD followers_count :followers, following_count :following, counts_version :one",
                 ConditionExpression="counts_version = :seen"
                 if look.version
@@ -109,9 +111,9 @@ class Accounts:
 
         def everyone() -> Iterator[tuple[int, str]]:
             for item in self._scan_users():
-                if min(_number(item, "followers_count"), _number(item, "following_count")) < 0:
-                    negative.append(item["user_id"]["S"])
-                yield _number(item, "followers_count"), item["user_id"]["S"]
+                if min(_number(item, USERS.followers_count), _number(item, USERS.following_count)) < 0:
+                    negative.append(item[USERS.user_id]["S"])
+                yield _number(item, USERS.followers_count), item[USERS.user_id]["S"]
 
         top = [user for _, user in heapq.nlargest(count, everyone())]
         return [*dict.fromkeys([*top, *negative])]
@@ -125,15 +127,15 @@ class Accounts:
         followers: Counter[str] = Counter()
         following: Counter[str] = Counter()
         for item in self._scan(TableName=self._followers, ProjectionExpression="followee_id, follower_id"):
-            followers[item["followee_id"]["S"]] += 1
-            following[item["follower_id"]["S"]] += 1
+            followers[item[FOLLOWERS.followee_id]["S"]] += 1
+            following[item[FOLLOWERS.follower_id]["S"]] += 1
         seen = 0
         different = []
         for item in self._scan_users():
             seen += 1
-            user = item["user_id"]["S"]
+            user = item[USERS.user_id]["S"]
             rows = followers.pop(user, 0), following.pop(user, 0)
-            if rows != (_number(item, "followers_count"), _number(item, "following_count")):
+            if rows != (_number(item, USERS.followers_count), _number(item, USERS.following_count)):
                 different.append(user)
         without = followers.keys() | following.keys()
         return seen + len(without), different + sorted(without)
