@@ -11,6 +11,8 @@ from pathlib import Path
 import confluent_kafka
 from confluent_kafka import Consumer, TopicPartition
 
+from cdc_bridge.envelope import Message
+
 _PRODUCE = 0  # the request's number in Kafka's protocol
 _LIBRARY = next((Path(confluent_kafka.__file__).parents[1] / "confluent_kafka.libs").glob("librdkafka*.so*"))
 _HANDLE = ctypes.c_void_p
@@ -41,6 +43,11 @@ def _load():
 _rdkafka = _load()
 
 
+def numbered(topic, numbers, *, size=0, partition=0):
+    """Make messages that are told apart by a number; of 600,000 bytes no two share a request."""
+    return [Message(topic, partition, b"key", b"x" * size, [("n", str(number).encode())]) for number in numbers]
+
+
 class MockKafka:
     """A cluster of one broker with one topic; a context."""
 
@@ -67,8 +74,8 @@ class MockKafka:
         """Take nothing for a partition any more."""
         _rdkafka.rd_kafka_mock_partition_set_leader(self._cluster, topic.encode(), partition, -1)
 
-    def log(self, topic, partition):
-        """Return the messages that lie in a partition."""
+    def numbers(self, topic, partition):
+        """Return the numbers of the messages that lie in a partition."""
         place = TopicPartition(topic, partition, 0)
         with closing(Consumer({"bootstrap.servers": self.servers, "group.id": "log"})) as consumer:
             end = consumer.get_watermark_offsets(place, 10)[1]
@@ -76,7 +83,7 @@ class MockKafka:
             found = []
             while len(found) < end:
                 found += consumer.consume(end - len(found), 10)
-        return found
+        return [int(dict(message.headers())["n"]) for message in found]
 
     def __enter__(self):
         return self

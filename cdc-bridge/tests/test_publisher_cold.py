@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cdc_bridge.envelope import Message
 from cdc_bridge.publisher import KNOWN_SECONDS, Publisher, PublishError, RefusedError
 
-from .mock_kafka import MockKafka
+from .mock_kafka import MockKafka, numbered
 
 RETRIABLE = {"NOT_LEADER_OR_FOLLOWER": 6, "REQUEST_TIMED_OUT": 7, "NOT_ENOUGH_REPLICAS": 19}
 REFUSING = {
@@ -32,17 +31,9 @@ def kafka():
         yield cluster
 
 
-def message(number, size=0, partition=0):
-    return Message(TOPIC, partition, b"key", b"x" * size, [("n", str(number).encode())])
-
-
 def page(partition=0):
     """Make messages of which no two share a request."""
-    return [message(number, 600_000, partition) for number in WHOLE]
-
-
-def log(kafka, partition=0):
-    return [int(dict(found.headers())["n"]) for found in kafka.log(TOPIC, partition)]
+    return numbered(TOPIC, WHOLE, size=600_000, partition=partition)
 
 
 def publish_a_page(case):
@@ -50,7 +41,7 @@ def publish_a_page(case):
     warm, error, request = case
     with MockKafka(TOPIC, partitions=2) as kafka:
         with Publisher(kafka.servers) as publisher:
-            publisher.publish([message(-1, partition=0 if warm else 1)])
+            publisher.publish(numbered(TOPIC, [-1], partition=0 if warm else 1))
             kafka.delay(20)  # so that more than one request is under way
             kafka.answer(*[0] * REQUESTS[request], ERRORS[error])
             try:
@@ -58,7 +49,7 @@ def publish_a_page(case):
                 returned = True
             except PublishError:
                 returned = False
-        return returned, log(kafka)
+        return returned, kafka.numbers(TOPIC, 0)
 
 
 @pytest.fixture(scope="module")
@@ -90,19 +81,19 @@ class TestFirstMessages:
         """A new producer costs one round trip more, not one for each partition; what follows waits for all of them."""
         kafka.lose_leader(TOPIC, 0)
         with Publisher(kafka.servers) as publisher, pytest.raises(PublishError, match="given up"):
-            publisher.publish(page() + page(1), lambda: len(log(kafka, 1)) > 0)
-        assert log(kafka, 1) == [0]
+            publisher.publish(page() + page(1), lambda: len(kafka.numbers(TOPIC, 1)) > 0)
+        assert kafka.numbers(TOPIC, 1) == [0]
 
     def test_after_an_idle_hour_the_first_goes_alone_again(self, kafka):
         """The broker may have forgotten the producer, and would take any request as its first."""
         now = [0.0]
         with Publisher(kafka.servers, lambda: now[0]) as publisher:
-            publisher.publish([message(-1)])
+            publisher.publish(numbered(TOPIC, [-1]))
             now[0] = KNOWN_SECONDS
             kafka.delay(20)
             kafka.answer(RETRIABLE["NOT_ENOUGH_REPLICAS"])
             publisher.publish(page())
-        assert log(kafka) == [-1, *WHOLE]
+        assert kafka.numbers(TOPIC, 0) == [-1, *WHOLE]
 
     def test_whoever_waits_an_hour_begins_again(self, kafka):
         """The broker that comes back may have forgotten the producer while its messages were under way."""
@@ -124,16 +115,3 @@ class TestFailures:
         with Publisher(kafka.servers) as publisher, pytest.raises(PublishError, match="without an offset") as raised:
             publisher.publish(page())
         assert not isinstance(raised.value, RefusedError)
-
-    def test_a_refusal_is_one_however_it_comes_out_of_the_client(self):
-        """One that comes while messages are still being queued is a fatal error of produce(), or a SystemError."""
-
-        def publish_what_is_refused(_):
-            with MockKafka(TOPIC, partitions=2) as kafka, Publisher(kafka.servers) as publisher:
-                publisher.publish([message(-1)])
-                kafka.answer(*[REFUSING["MESSAGE_TOO_LARGE"]] * 100)
-                with pytest.raises(RefusedError, match="too large"):
-                    publisher.publish([message(number, 200) for number in range(5000)])
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(publish_what_is_refused, range(8)))
