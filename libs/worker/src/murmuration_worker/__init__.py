@@ -1,0 +1,1 @@
+"""What a worker of Kafka events is made of, whatever it does with them."""

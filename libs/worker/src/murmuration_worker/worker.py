@@ -1,0 +1,146 @@
+"""A worker, put together: wait for the parts, then consume until told to stop."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from contracts import Codec, ContractError, Topic
+from contracts.registry import RegistryAwayError, codec_for
+from murmuration_runtime import admin, logs
+from murmuration_runtime.kafka import KafkaTopics, Partition
+from murmuration_runtime.metrics import announce_build
+from murmuration_runtime.readiness import Check, Readiness
+from murmuration_worker import faust_app
+from murmuration_worker.continuity import Continuity
+from murmuration_worker.dead_letters import DeadLetters
+from murmuration_worker.inbox import Inbox
+from murmuration_worker.messages import Batch, Message
+from murmuration_worker.metrics import BEHIND
+from murmuration_worker.periodic import keep_calling
+from murmuration_worker.progress import Progress
+from murmuration_worker.settings import WorkerSettings
+from murmuration_worker.watchdog import Watchdog
+
+PARTITIONS = "partitions"
+Handle = Callable[[Batch[Any]], object]
+
+
+@dataclass(frozen=True)
+class Consumption:
+    """One topic and who handles it; see consume()."""
+
+    topic: Topic
+    handle: Handle
+    batch: int
+    in_hand: int
+
+
+def consume(topic: Topic, handle: Handle, *, batch: int = 1, in_hand: int = 200) -> Consumption:
+    """Have a topic's events handled in the order of each partition, several partitions at once.
+
+    The handler gets at most `batch` messages and returns when they are done, whatever it has to wait for; an exception
+    ends the process. `in_hand` is how many messages may be taken from Kafka and not be acknowledged yet: a SIGTERM and
+    a rebalance wait for them.
+    """
+    return Consumption(topic, handle, batch, in_hand)
+
+
+def run_worker(
+    service: str,
+    settings: WorkerSettings,
+    consumptions: Sequence[Consumption],
+    *,
+    stores: Mapping[str, Check],
+    repair: str,
+    refresh: Mapping[str, Check] | None = None,
+    progress: Progress | None = None,
+) -> NoReturn:
+    """Wait for the stores, Kafka and the registry, not ready meanwhile; then consume until SIGTERM or SIGINT.
+
+    service: the distribution's name, and the consumer group's. stores: what raises unless a store answers. repair: the
+    command that makes up for events that vanished. refresh: what is called once before the work begins and then every
+    few seconds. progress: whose heartbeat the handlers call, if one call of them may take longer than a batch should.
+    """
+    logs.write_json(settings.log_level)
+    announce_build(service, settings.build_commit)
+    progress, refresh = progress or Progress(), refresh or {}
+    readiness = Readiness(*stores, *refresh, "kafka", "registry", PARTITIONS)
+    admin.start(settings.host, settings.admin_port, lambda: [*readiness.waiting_for(), *progress.waiting_for()])
+    for name, check in {**stores, **refresh}.items():
+        readiness.wait(name, check)
+    topics = KafkaTopics(settings.kafka_bootstrap_servers, [each.topic for each in consumptions])
+    topic_ids = readiness.wait("kafka", topics.ids, ContractError)
+    codecs = readiness.wait("registry", lambda: _codecs(consumptions, settings), RegistryAwayError, ContractError)
+    readiness.lacks(PARTITIONS, "Kafka has not yet said which are ours")
+
+    app = faust_app.create(service, settings.kafka_bootstrap_servers)
+    group = _Group(service, topics, readiness)
+    faust_app.on_rebalance(app, group.assigned, group.revoked)
+    dead_letters = DeadLetters(settings.kafka_bootstrap_servers)
+    for each in consumptions:
+        inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send)
+        handler = _Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
+        faust_app.read(app, each.topic.name, handler.handle, each.batch, each.in_hand)
+
+    for name, call in refresh.items():
+        keep_calling(name, call)
+    readiness.keep_looking({**stores, "kafka": topics.ids})
+    Watchdog(
+        settings.stall_seconds,
+        heartbeats=lambda: progress.heartbeats,
+        behind=group.behind,
+        are_same_topics=lambda: topics.ids() == topic_ids,
+        repair=repair,
+    ).start()
+    faust_app.run(app)
+
+
+class _Group:
+    """This process's part of the consumer group."""
+
+    def __init__(self, service: str, topics: KafkaTopics, readiness: Readiness) -> None:
+        self._service = service
+        self._topics = topics
+        self._readiness = readiness
+        self._ours = topics.partitions  # while Kafka has not said which, a lag anywhere may be ours
+        self.continuity = Continuity(
+            lambda: topics.committed(service), lambda partition: topics.starts([partition])[partition]
+        )
+
+    def assigned(self, partitions: set[Partition]) -> None:
+        """Note which partitions are ours, be it none."""
+        self.continuity.forget()
+        self._ours = self._topics.partitions & partitions
+        self._readiness.has(PARTITIONS)
+
+    def revoked(self) -> None:
+        """Note that Kafka deals the partitions out anew."""
+        self._ours = self._topics.partitions
+
+    def behind(self) -> int:
+        """Return how many messages of our partitions are still to come."""
+        count = self._topics.behind(self._service, self._ours)
+        BEHIND.set(count)
+        return count
+
+
+@dataclass(frozen=True)
+class _Handler:
+    """What happens to a partition's next messages, in a thread."""
+
+    handle_batch: Handle
+    topic_id: str
+    inbox: Inbox
+    continuity: Continuity
+    progress: Progress
+
+    def handle(self, messages: Sequence[Message]) -> None:
+        """Return when the messages are done."""
+        topic, partition = messages[0].topic, messages[0].partition
+        self.continuity.check((topic, partition), [message.offset for message in messages])
+        with self.progress.busy_with(f"a batch of {topic}/{partition}"):
+            self.handle_batch(Batch(topic, self.topic_id, partition, list(self.inbox.read(messages))))
+
+
+def _codecs(consumptions: Sequence[Consumption], settings: WorkerSettings) -> dict[str, Codec]:
+    return {each.topic.name: codec_for(each.topic, settings.schema_registry_url) for each in consumptions}

@@ -1,0 +1,165 @@
+"""A whole worker on a real Kafka, in a process and on a topic of its own: how it begins, works and ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import urllib3
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewTopic
+
+from contracts import TOPICS, Codec, FollowChanged, Source
+from contracts.registry import Registry
+from murmuration_runtime.kafka import KafkaTopics
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.topics import admin
+from murmuration_testkit.waiting import eventually
+from murmuration_worker import exits
+
+pytestmark = pytest.mark.stack
+SCRIPT = str(Path(__file__).with_name("small_worker.py"))
+GROUPS = iter(["murmuration-worker", "murmuration-runtime", "murmuration-testkit", "event-contracts", "pytest"])
+
+
+class Kafka:
+    """A topic of the test's own, and what is published there."""
+
+    def __init__(self):
+        self.topic = replace(TOPICS["FollowChanged"], name=f"test-{uuid.uuid4().hex}")
+        self._admin = admin()
+        registry = Registry(os.environ["SCHEMA_REGISTRY_URL"])
+        number = registry.register(self.topic.subject, self.topic.latest.schema)
+        self._codec = Codec(self.topic, {version.number: number for version in self.topic.versions}, registry.schema)
+        self._producer = Producer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+
+    def create(self, partitions):
+        names = {self.topic.name: partitions, self.topic.dlq: 1}
+        created = self._admin.create_topics([NewTopic(name, count, 1) for name, count in names.items()])
+        for future in created.values():
+            future.result(30)
+
+    def delete(self):
+        for future in self._admin.delete_topics([self.topic.name, self.topic.dlq]).values():
+            future.result(30)
+
+    def publish(self, *numbers):
+        """Publish events into one partition."""
+        for number in numbers:
+            event = FollowChanged(f"e-{number}", Source("shard", number), "alice", "bob", True, None)
+            self._producer.produce(self.topic.name, self._codec.encode(event), b"bob", 5)
+        assert self._producer.flush(30) == 0
+
+
+class Worker:
+    """The process."""
+
+    def __init__(self, group, topic, does):
+        self.group = group
+        self.port = free_port()
+        self._process = subprocess.Popen(  # noqa: S603 - ours
+            [sys.executable, SCRIPT, group, topic.name, does],
+            env={**os.environ, "ADMIN_PORT": str(self.port), "STALL_SECONDS": "3"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def waiting_for(self):
+        try:
+            answer = urllib3.request("GET", f"http://127.0.0.1:{self.port}/readyz", retries=False, timeout=5)
+        except urllib3.exceptions.HTTPError as error:
+            return [str(error)]
+        return answer.json()["waiting_for"]
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def line(self):
+        return self._process.stdout.readline().strip()
+
+    def ended(self):
+        """Return the exit code and what was logged."""
+        _, log = self._process.communicate(timeout=60)
+        return self._process.returncode, log
+
+    def kill(self):
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+@pytest.fixture
+def kafka():
+    kafka = Kafka()
+    kafka.create(kafka.topic.partitions)
+    yield kafka
+    kafka.delete()
+
+
+@pytest.fixture
+def start(kafka):
+    """Start workers of one group."""
+    group, workers = next(GROUPS), []
+
+    def start_one(does="work"):
+        workers.append(Worker(group, kafka.topic, does))
+        return workers[-1]
+
+    yield start_one
+    for worker in workers:
+        worker.kill()
+
+
+def test_events_are_handled_in_order_and_a_sigterm_ends_with_what_is_done(kafka, start):
+    """The next worker begins behind it."""
+    kafka.publish(1, 2)
+    worker = start()
+    assert (worker.line(), worker.line()) == ("0 e-1", "1 e-2")
+    eventually(worker.waiting_for, [], within=60)
+    worker.signal(signal.SIGTERM)
+    assert worker.ended()[0] == 0
+    kafka.publish(3)
+    assert start().line() == "2 e-3"
+
+
+def test_an_event_whose_handler_failed_is_not_acknowledged(kafka, start):
+    """The process ends, and the next one reads it again."""
+    kafka.publish(1)
+    code, log = start("fail").ended()
+    assert code == exits.UNFORESEEN, log
+    assert "a batch was not handled" in log
+    assert start().line() == "0 e-1"
+
+
+def test_a_worker_that_hangs_is_ended_and_acknowledges_nothing(kafka, start):
+    """It joins the group, gets partitions, and does nothing with their events."""
+    kafka.publish(1)
+    worker = start("hang")
+    code, log = worker.ended()
+    assert code == exits.STUCK, log
+    assert "no progress in spite of lag" in log
+    topics = KafkaTopics(os.environ["KAFKA_BOOTSTRAP_SERVERS"], [kafka.topic])
+    assert set(topics.committed(worker.group).values()) == {0}
+
+
+@pytest.mark.parametrize("partitions", [12, 3])
+def test_a_topic_made_again_ends_the_worker(kafka, start, partitions):
+    """With as many partitions or with fewer; the log says how to make up for what went with the old topic."""
+    worker = start()
+    eventually(worker.waiting_for, [], within=60)
+    kafka.delete()
+    eventually(lambda: kafka.topic.name not in admin().list_topics().topics)
+    kafka.create(partitions)
+    code, log = worker.ended()
+    assert code == exits.OTHER_TOPIC, log
+    assert "run `mend`" in log
+    again = start()
+    if partitions == kafka.topic.partitions:
+        eventually(again.waiting_for, [], within=60)
+    else:
+        eventually(lambda: f"topic {kafka.topic.name} has 3 partitions" in str(again.waiting_for()), within=60)
