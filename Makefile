@@ -1,13 +1,14 @@
 # Everything there is to run. `make` alone lists it.
 LIBS := $(patsubst %/pyproject.toml,%,$(wildcard libs/*/pyproject.toml))
-PACKAGES := schemas $(LIBS) follow-service tweet-service timeline-service cdc-bridge count-aggregator fanout-worker
+SERVICES := $(shell sed -n 's/^\([a-z-]*\):$$/\1/p' deploy/services.yaml)
+PACKAGES := schemas $(LIBS) $(SERVICES)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 LOCK := deploy/local/requirements.txt
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status logs token test unit lint types fmt bench drill lock parts
+.PHONY: help demo up down reset status logs token run restart test unit lint types fmt bench drill lock parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,8 +34,14 @@ logs: $(BIN)/ready ## the last lines of every process's log, or of one: S=cdc-br
 token: $(BIN)/ready ## a bearer token of the local issuer: USER=alice
 	@$(if $(filter command,$(firstword $(origin USER))),$(STACK) token '$(USER)',echo 'whose? make token USER=alice' >&2; exit 2)
 
-test: lint types parts ## lint, types and every test, on a stack of its own
-	@$(STACK) run --name test -- $(BIN)/pytest
+run: $(BIN)/ready ## one service's process in this terminal, in place of the supervised one: S=follow-service
+	@$(if $(S),$(STACK) foreground $(S),echo 'which? make run S=follow-service' >&2; exit 2)
+
+restart: $(BIN)/ready ## one process again, with the code as it is now: S=follow-service
+	@$(if $(S),$(STACK) restart $(S),echo 'which? make restart S=follow-service' >&2; exit 2)
+
+test: lint types parts ## lint, types and every test, on a stack of its own; or one folder's tests: S=follow-service
+	@$(STACK) run --name test -- $(BIN)/pytest $(S)
 
 unit: $(BIN)/ready ## the tests that need no stack
 	@$(BIN)/pytest -m 'not stack'

@@ -72,7 +72,7 @@ def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[
 def counts() -> dict[str, Any]:
     """Break something every second while people follow and unfollow, let the dust settle, and compare."""
     crowd, second, redelivered = Crowd(), Second(), [0]
-    watch = Watch(int(os.environ["COUNT_AGGREGATOR_PORT"]), second.port)
+    watch = Watch(int(os.environ["COUNT_AGGREGATOR_ADMIN_PORT"]), second.port)
     faults = _faults(second, redelivered)
     random.shuffle(faults)
     before = events()

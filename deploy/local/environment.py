@@ -7,6 +7,8 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from murmuration_testkit.services import PROCESSES
+
 REPO = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 PORTS = {
@@ -16,13 +18,7 @@ PORTS = {
     "DYNAMODB_PORT": 8000,
     "REGISTRY_PORT": 8081,
     "REDIS_PORT": 6379,
-    "FOLLOW_SERVICE_PORT": 8101,
-    "TWEET_SERVICE_PORT": 8102,
-    "TIMELINE_SERVICE_PORT": 8103,
-    "CDC_BRIDGE_PORT": 8104,
-    "COUNT_AGGREGATOR_PORT": 8105,
-    "FANOUT_WORKER_PORT": 8106,
-    "TWEET_ERASER_PORT": 8107,
+    **{process.port_variable(name): port for process in PROCESSES.values() for name, port in process.ports.items()},
 }
 ISSUER = "http://murmuration.local"
 AUDIENCE = "murmuration"
@@ -49,7 +45,7 @@ class Stack:
         stack = {
             "STACK_NAME": self.name,
             "STACK_DIR": str(self.directory),
-            "STACK_SUPERVISOR_CONF": str(REPO / "deploy/local/supervisord.conf"),
+            "STACK_SUPERVISOR_CONF": str(self.directory / "supervisord.conf"),
             "GATEWAY_URL": self.address("GATEWAY_PORT"),
             "HOST": HOST,
             "KAFKA_BOOTSTRAP_SERVERS": self.address("KAFKA_PORT"),
@@ -68,7 +64,9 @@ class Stack:
             "NO_PROXY": HOST,  # whatever proxy the machine has is for the world outside
             "no_proxy": HOST,
         }
-        return {**os.environ, **stack, **{name: str(port) for name, port in self.ports.items()}}
+        path = f"{REPO / '.venv/bin'}:{os.environ['PATH']}"  # what the READMEs tell to run is found as it stands there
+        ports = {name: str(port) for name, port in self.ports.items()}
+        return {**os.environ, **stack, **ports, "PATH": path}
 
 
 def configured(name: str) -> Stack:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from environment import HOST, Stack
 
+from murmuration_testkit.services import PROCESSES
+
 TIMEOUT_S = 2.0
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -23,8 +25,17 @@ def waiting_for(process: str, stack: Stack) -> str | None:
 
 
 def port_of(process: str) -> str:
-    """Name the variable that holds the process's port."""
-    return f"{process.replace('-', '_').upper()}_PORT"
+    """Name the variable that holds the port on which the process answers probes."""
+    if process in PROCESSES:
+        return PROCESSES[process].port_variable(PROCESSES[process].admin_port)
+    return f"{process.upper()}_PORT"
+
+
+def ports_of(process: str) -> list[str]:
+    """Name the variables of all ports that the process takes."""
+    if process in PROCESSES:
+        return [PROCESSES[process].port_variable(port) for port in PROCESSES[process].ports]
+    return [port_of(process), *(["KAFKA_CONTROLLER_PORT"] if process == "kafka" else [])]
 
 
 def _kafka(_: Stack, port: int) -> str | None:

@@ -4,20 +4,25 @@ import argparse
 import contextlib
 import hashlib
 import os
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from types import FrameType
 from typing import NoReturn
 
-from environment import Stack, StackError, configured, elsewhere, forget
+from environment import REPO, Stack, StackError, configured, elsewhere, forget
 from issuer import publish_keys, token
-from ready import port_of, waiting_for
-from startup import TAIL_LINES, log_of, say, up
+from ready import ports_of, waiting_for
+from startup import TAIL_LINES, log_of, prepare, say, until_ready, up
 from supervision import EVERYTHING, Process, Supervisor
+
+from murmuration_testkit.services import PROCESSES
 
 Act = Callable[[Stack, argparse.Namespace], int | None]
 LAST_WORDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -45,7 +50,7 @@ def status(stack: Stack) -> int:
         reason = waiting_for(name, stack) if process.pid else process.state
         healthy = healthy and not reason
         state = f"not ready: {reason}" if reason and process.pid else reason or "ready"
-        lines.append(f"{name:18}{process.pid or '-':>8}  {state:9}  {stack.address(port_of(name))}")
+        lines.append(f"{name:18}{process.pid or '-':>8}  {state:9}  {stack.address(ports_of(name)[0])}")
     say("\n".join(lines))
     return 0 if healthy else 1
 
@@ -67,7 +72,7 @@ def bearer(stack: Stack, user: str) -> None:
 
 def run(stack: Stack, wanted: Collection[str], command: list[str]) -> int:
     """Run a command against a stack that lives only as long, and give the command's exit code."""
-    if not shutil.which(command[0]):
+    if not shutil.which(command[0], path=stack.environment()["PATH"]):
         raise StackError(f"there is no command {command[0]}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
@@ -85,8 +90,44 @@ def run(stack: Stack, wanted: Collection[str], command: list[str]) -> int:
         reset_quietly(stack)
 
 
+def restart(stack: Stack, process: str) -> None:
+    """Stop one process, start it with the code and the configuration as they are now, and wait until it is ready."""
+    supervisor = running(stack)
+    prepare(stack)
+    supervisor.stop(process)
+    supervisor.learn()
+    supervisor.start(process)
+    until_ready(stack, [process], time.monotonic())
+
+
+def foreground(stack: Stack, process: str) -> int:
+    """Run one service's process in this terminal, in place of the supervised one, until it ends or Ctrl-C."""
+    supervisor = running(stack)
+    supervisor.stop(process)
+    service, environment = PROCESSES[process], stack.environment()
+    environment |= service.variables(environment)
+    say(f"{process} runs here; its supervised one is stopped meanwhile, and comes back when this one ends")
+    try:
+        with subprocess.Popen(shlex.split(service.command), cwd=REPO, env=environment) as child:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: child.terminate())
+            return child.wait()
+    finally:
+        supervisor.start(process)
+
+
+def running(stack: Stack) -> Supervisor:
+    """Return the stack's supervisor, or say that there is none."""
+    supervisor = Supervisor(stack)
+    if not supervisor.running():
+        raise StackError(f"stack {stack.name} is not up: run `make up` first")
+    return supervisor
+
+
 def execute(stack: Stack, command: list[str]) -> NoReturn:
     """Become the command, in the environment that the stack's services have."""
+    if not shutil.which(command[0], path=stack.environment()["PATH"]):
+        raise StackError(f"there is no command {command[0]}")
     os.execvpe(command[0], command, stack.environment())  # noqa: S606
 
 
@@ -140,6 +181,9 @@ def main() -> int:
     running.set_defaults(place=elsewhere)
     within = verb("exec", lambda stack, asked: execute(stack, asked.command), changes=False)
     within.add_argument("command", nargs="+")
+    for name, act in (("restart", restart), ("foreground", foreground)):
+        one = verb(name, partial(lambda act, stack, asked: act(stack, asked.process), act), changes=False)
+        one.add_argument("process", choices=PROCESSES, metavar="PROCESS", help=", ".join(PROCESSES))
     verb("down", lambda stack, _: down(stack), changes=True)
     verb("reset", lambda stack, _: reset(stack), changes=True)
     verb("status", lambda stack, _: status(stack), changes=False)

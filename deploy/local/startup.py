@@ -1,6 +1,5 @@
 """From nothing, or from whatever is left, to a stack that is ready."""
 
-import re
 import subprocess
 import sys
 import time
@@ -9,8 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from environment import REPO, Stack, StackError, recalled, remember, taken
+from generate import gateway_conf, supervisor_conf
 from issuer import publish_keys
-from ready import port_of, waiting_for
+from ready import port_of, ports_of, waiting_for
 from supervision import STAGES, STORES, Supervisor
 
 READY_DEADLINE_S = 120
@@ -30,7 +30,9 @@ def up(stack: Stack, wanted: Collection[str], *, tied: bool = False) -> None:
     missing = set(wanted) - {process.name for process in supervisor.processes().values() if process.pid}
     refuse_taken_ports(stack, missing)
     prepare(stack)
-    if not supervisor.running():
+    if supervisor.running():
+        supervisor.learn()
+    else:
         supervisor.boot(tied=tied)
     for stage in STAGES:
         for name in stage:
@@ -44,7 +46,7 @@ def up(stack: Stack, wanted: Collection[str], *, tied: bool = False) -> None:
 
 def refuse_taken_ports(stack: Stack, processes: Collection[str]) -> None:
     """Name every port that a process needs and somebody else holds."""
-    variables = sorted(map(port_of, processes)) + ["KAFKA_CONTROLLER_PORT"] * ("kafka" in processes)
+    variables = [variable for process in sorted(processes) for variable in ports_of(process)]
     held = [
         f"port {stack.ports[name]} is taken: free it, or choose another with {name}=…"
         for name in variables
@@ -60,9 +62,8 @@ def prepare(stack: Stack) -> None:
         (stack.directory / name).mkdir(parents=True, exist_ok=True)
     remember(stack)
     publish_keys(stack.directory / "issuer")
-    environment = stack.environment()
-    conf = re.sub("@([A-Z_]+)@", lambda name: environment[name[1]], (REPO / "deploy/local/nginx.conf.in").read_text())
-    (stack.directory / "gateway/nginx.conf").write_text(conf)
+    (stack.directory / "gateway/nginx.conf").write_text(gateway_conf(stack))
+    (stack.directory / "supervisord.conf").write_text(supervisor_conf(stack))
     if not (stack.directory / "kafka/meta.properties").exists():
         tool = [".stack/parts/bin/java", "-cp", ".stack/parts/kafka/*", "kafka.tools.StorageTool"]
         to_the_end(

@@ -1,4 +1,4 @@
-"""The stack's supervisord: started, asked and stopped. How each process is run stands in supervisord.conf."""
+"""The stack's supervisord: started, asked and stopped. generate.py says how each process is run."""
 
 import contextlib
 import os
@@ -16,18 +16,11 @@ from typing import Any
 from environment import Stack, StackError
 from supervisor.xmlrpc import SupervisorTransport
 
+from murmuration_testkit.services import PROCESSES
+
 STORES = ("kafka", "dynamodb", "redis", "registry")
-SERVICES = (
-    "follow-service",
-    "tweet-service",
-    "tweet-eraser",
-    "timeline-service",
-    "cdc-bridge",
-    "count-aggregator",
-    "fanout-worker",
-)
-STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), SERVICES)
-EVERYTHING = (*STORES, "gateway", *SERVICES)
+STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), tuple(PROCESSES))
+EVERYTHING = (*STORES, "gateway", *PROCESSES)
 START_DEADLINE_S = 15
 STOP_DEADLINE_S = 60
 LONGEST_SOCKET_PATH = 95  # the kernel allows 107 bytes, and supervisord appends its pid for a moment
@@ -82,6 +75,19 @@ class Supervisor:
             if child.poll() is not None or time.monotonic() > deadline:
                 raise StackError(f"supervisord did not start:\n{Path(out.name).read_text()}")
             time.sleep(0.05)
+
+    def learn(self) -> None:
+        """Take over what has changed in the configuration: processes that are new, other, or gone."""
+        ((added, changed, removed),) = self._call().reloadConfig()
+        for name in (*removed, *changed):
+            self._stop([name])
+            self._call().removeProcessGroup(name)
+        for name in (*added, *changed):
+            self._call().addProcessGroup(name)
+
+    def stop(self, process: str) -> None:
+        """Stop one process, and wait until it has ended."""
+        self._stop([process])
 
     def start(self, process: str) -> None:
         """Start one process, without waiting for it."""

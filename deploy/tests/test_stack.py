@@ -84,7 +84,7 @@ def test_a_run_that_is_told_to_end_takes_its_stack_along():
         port = next(int(line) for line in run.stdout if line.strip().isdecimal())
         assert listens(port)
         run.terminate()
-        assert run.wait(20) == 128 + signal.SIGTERM
+        assert run.wait(60) == 128 + signal.SIGTERM
     assert not listens(port)
     assert not list((REPO / ".stack").glob(f"{name}/*"))
 

@@ -11,14 +11,15 @@ from typing import Any
 import urllib3
 
 from murmuration_testkit.people import Person, RefusedError
-from murmuration_testkit.processes import SERVICES, all_ready, kill, pause, resume, terminate
+from murmuration_testkit.processes import all_ready, kill, pause, resume, terminate
+from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import remaining
 
 PEOPLE = 24
 WRITERS = 6
 FAULTS = 30
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
-TARGETS = (*SERVICES, "kafka", "dynamodb", "redis", "registry")
+TARGETS = (*PROCESSES, "kafka", "dynamodb", "redis", "registry")
 SETTLED = 120.0
 
 

@@ -1,7 +1,8 @@
 """Stores and brokers come and go; services wait, say so, and lose nothing."""
 
 from murmuration_testkit.people import Person
-from murmuration_testkit.processes import SERVICES, STORES, all_ready, control, pid, waiting_for
+from murmuration_testkit.processes import STORES, all_ready, control, pid, waiting_for
+from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import eventually, steadily
 
 
@@ -11,16 +12,16 @@ def test_services_that_start_before_their_stores_wait_for_them():
     control("stop", "cdc-bridge", "count-aggregator", "fanout-worker")
     alice.follow(bob)
     bob.tweet("hello")
-    control("stop", *STORES, *SERVICES)
-    control("start", *SERVICES)
+    control("stop", *STORES, *PROCESSES)
+    control("start", *PROCESSES)
     try:
-        eventually(lambda: [name for name in SERVICES if not _waits(name)], [], within=60, every=0.5)
-        pids = {name: pid(name) for name in SERVICES}
-        steadily(lambda: {name: pid(name) for name in SERVICES}, pids, during=3, every=1)
+        eventually(lambda: [name for name in PROCESSES if not _waits(name)], [], within=60, every=0.5)
+        pids = {name: pid(name) for name in PROCESSES}
+        steadily(lambda: {name: pid(name) for name in PROCESSES}, pids, during=3, every=1)
     finally:
         control("start", *STORES)
     all_ready()
-    assert {name: pid(name) for name in SERVICES} == pids
+    assert {name: pid(name) for name in PROCESSES} == pids
     eventually(lambda: (alice.timeline(), alice.counts(), bob.counts()), (["hello"], (0, 1), (1, 0)))
 
 

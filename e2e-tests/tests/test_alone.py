@@ -6,15 +6,10 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
-ENTRIES = {
-    "schemas": "contracts",
-    "follow-service": "follow_service.app",
-    "tweet-service": "tweet_service.app",
-    "timeline-service": "timeline_service.app",
-    "cdc-bridge": "cdc_bridge.__main__",
-    "count-aggregator": "count_aggregator.__main__",
-    "fanout-worker": "fanout_worker.__main__",
+from murmuration_testkit.services import REPOSITORY, SERVICES
+
+ENTRIES = {"schemas": "contracts"} | {
+    service.name: f"{service.package}.{'app' if service.is_edge else '__main__'}" for service in SERVICES.values()
 }
 
 

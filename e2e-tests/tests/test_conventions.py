@@ -5,12 +5,13 @@ import json
 import pytest
 
 from murmuration_testkit.people import Person, get, send
-from murmuration_testkit.processes import SERVICES
+from murmuration_testkit.services import PROCESSES, SERVICES
 
-EDGES = {"follow-service": "/v1/users/nobody", "tweet-service": "/v1/tweets/1", "timeline-service": "/v1/timeline"}
+PATHS = ("/v1/users/nobody", "/v1/tweets/1", "/v1/timeline")
+EDGES = [service.name for service in SERVICES.values() if service.is_edge]
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", PROCESSES)
 def test_every_service_can_be_probed_and_scraped(service):
     """Alive, ready, and measured in Prometheus' text format."""
     assert get(f"/{service}/healthz")[0] == 200
@@ -30,7 +31,7 @@ def test_every_edge_service_describes_itself(service):
     assert "Problem" in described["components"]["schemas"]
 
 
-@pytest.mark.parametrize("path", EDGES.values())
+@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("token", [None, "Bearer x.y.z", "Bearer "])
 def test_nobody_comes_in_without_a_good_token(path, token):
     """401, with the challenge, as problem details."""

@@ -1,8 +1,8 @@
 """The same services on a Redis Cluster: people notice neither a slot that moves nor a master that dies."""
 
 import os
+import shlex
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,33 +14,24 @@ from redis.crc import key_slot
 from murmuration_testkit.people import Person
 from murmuration_testkit.processes import stopped, waiting_for
 from murmuration_testkit.redis_nodes import redis_cluster
+from murmuration_testkit.services import PROCESSES, REPOSITORY
 from murmuration_testkit.waiting import eventually
 
-REPOSITORY = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
-COMMANDS = {
-    "timeline-service": [
-        BIN / "gunicorn",
-        "-c",
-        "timeline-service/gunicorn.conf.py",
-        "timeline_service.app:create_app()",
-    ],
-    "fanout-worker": [BIN / "python", "-m", "fanout_worker"],
-}
+ON_REDIS = ("timeline-service", "fanout-worker")
 
 
 @contextmanager
 def services_on(redis_url):
     """Run those that speak to Redis on this one, in the place of the stack's."""
-    with stopped(*COMMANDS), ExitStack() as running:
-        for name, command in COMMANDS.items():
-            port = os.environ[f"{name.replace('-', '_').upper()}_PORT"]
+    with stopped(*ON_REDIS), ExitStack() as running:
+        for name in ON_REDIS:
+            command = shlex.split(PROCESSES[name].command)
             log = running.enter_context((Path(os.environ["STACK_DIR"]) / f"logs/{name}-cluster.log").open("wb"))
-            environment = {**os.environ, "REDIS_URL": redis_url, "PORT": port}
+            environment = {**os.environ, **PROCESSES[name].variables(os.environ), "REDIS_URL": redis_url}
             process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=log, stderr=log)
             running.callback(process.wait, 40)
             running.callback(process.terminate)
-        eventually(lambda: {name: waiting_for(name) for name in COMMANDS}, {name: [] for name in COMMANDS}, within=90)
+        eventually(lambda: {name: waiting_for(name) for name in ON_REDIS}, {name: [] for name in ON_REDIS}, within=90)
         yield
 
 

@@ -58,7 +58,7 @@ def two() -> Iterator[tuple[Fanout, Fanout]]:
     logs = Path(os.environ["STACK_DIR"]) / "logs"
     control("stop", "fanout-worker")
     workers = (
-        Fanout(int(os.environ["FANOUT_WORKER_PORT"]), logs / "fanout-worker-drill-1.log"),
+        Fanout(int(os.environ["FANOUT_WORKER_ADMIN_PORT"]), logs / "fanout-worker-drill-1.log"),
         Fanout(free_port(), logs / "fanout-worker-drill-2.log"),
     )
     try:

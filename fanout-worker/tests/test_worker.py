@@ -130,7 +130,9 @@ def test_a_kafka_that_went_away_is_not_ready_until_it_is_back():
     """Up is not enough, though no message is in hand that could be stuck."""
 
     def waits():
-        http = urllib3.request("GET", f"http://127.0.0.1:{os.environ['FANOUT_WORKER_PORT']}/readyz", retries=False)
+        http = urllib3.request(
+            "GET", f"http://127.0.0.1:{os.environ['FANOUT_WORKER_ADMIN_PORT']}/readyz", retries=False
+        )
         return "Kafka" in str(http.json()["waiting_for"]), http.status
 
     eventually(waits, (False, 200), within=60)

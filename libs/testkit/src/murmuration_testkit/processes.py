@@ -15,18 +15,10 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
 from murmuration_testkit.people import get
+from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually
 
-SERVICES = (
-    "follow-service",
-    "tweet-service",
-    "tweet-eraser",
-    "timeline-service",
-    "cdc-bridge",
-    "count-aggregator",
-    "fanout-worker",
-)
 STORES = ("kafka", "dynamodb", "redis", "registry")
 
 
@@ -85,7 +77,7 @@ def waiting_for(service: str) -> list[str]:
 
 def all_ready(within: float = 90.0) -> None:
     """Wait until every service says that it is ready."""
-    eventually(lambda: {name: missing for name in SERVICES if (missing := waiting_for(name))}, {}, within, every=0.3)
+    eventually(lambda: {name: missing for name in PROCESSES if (missing := waiting_for(name))}, {}, within, every=0.3)
 
 
 def caught_up(group: str) -> None:
