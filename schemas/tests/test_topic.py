@@ -107,3 +107,10 @@ def test_the_untouched_copy_loads(data, rewrite):
     """So that the refusals above are about what was broken."""
     rewrite()
     assert load(data) == TOPICS
+
+
+def test_another_number_of_partitions_is_refused(topic):
+    """Each key would lie in two partitions in its life."""
+    topic.check(topic.partitions)
+    with pytest.raises(ContractError, match=f"{topic.name} has 7 partitions where .* says {topic.partitions}:"):
+        topic.check(7)

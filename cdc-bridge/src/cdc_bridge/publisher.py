@@ -23,7 +23,8 @@ from confluent_kafka import Message as Delivery
 from confluent_kafka.admin import AdminClient
 
 from cdc_bridge.envelope import Message
-from contracts import ContractError, Topic
+from contracts import Topic
+from contracts.topic import check_partitions
 
 KNOWN_SECONDS = 3600  # well below Kafka's producer.id.expiration.ms, a day
 _POLL_SECONDS = 0.1
@@ -225,11 +226,8 @@ class Topics:
                 if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise KafkaAwayError(f"Kafka has no topic {name}: run `python -m contracts apply`") from error
                 raise KafkaAwayError(f"Kafka at {self._bootstrap_servers} does not answer: {error}") from error
-            if count not in (None, len(found.partitions)):
-                raise ContractError(
-                    f"topic {name} has {len(found.partitions)} partitions where its contract says {count}:"
-                    " the order of events rests on that number, so growing means a new topic"
-                )
+            if count is not None:
+                check_partitions(name, count, len(found.partitions))
             ids[name] = str(found.topic_id)
         self._client = client
         return ids

@@ -6,7 +6,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # it exports it without saying
 
-from contracts import TOPICS, ContractError, Topic
+from contracts import TOPICS, Topic
 
 GROUP = "count-aggregator"
 TOPIC = TOPICS["FollowChanged"]
@@ -38,10 +38,7 @@ class Stream:
         found = self._answer(
             self._connected().describe_topics(TopicCollection([name]), request_timeout=TIMEOUT_S)[name]
         )
-        if len(found.partitions) != self._topic.partitions:
-            raise ContractError(
-                f"{name} has {len(found.partitions)} partitions, its contract says {self._topic.partitions}"
-            )
+        self._topic.check(len(found.partitions))
         return str(found.topic_id)
 
     def ends(self, partitions: Iterable[int]) -> dict[int, int]:

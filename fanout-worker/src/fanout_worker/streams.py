@@ -6,7 +6,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # it exports it without saying
 
-from contracts import TOPICS, ContractError, Topic
+from contracts import TOPICS, Topic
 
 GROUP = "fanout-worker"
 TOPIC_LIST = [topic for topic in TOPICS.values() if GROUP in topic.consumers]
@@ -37,10 +37,7 @@ class Streams:
         """Return the topics' ids; refuse a topic with another number of partitions than its contract's."""
         found = self._described()
         for name, topic in self._topics.items():
-            if len(found[name].partitions) != topic.partitions:
-                raise ContractError(
-                    f"{name} has {len(found[name].partitions)} partitions, its contract says {topic.partitions}"
-                )
+            topic.check(len(found[name].partitions))
         return {name: str(topic.topic_id) for name, topic in found.items()}
 
     def topic_ids(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports 
 
 from contracts.errors import ContractError
 from contracts.registry import NotRegisteredError, Registry
-from contracts.topic import Topic
+from contracts.topic import Topic, check_partitions
 
 TIMEOUT_S = 10.0
 METADATA_TIMEOUT_S = 2.0  # the first question, and so how soon an absent broker is reported
@@ -72,11 +72,7 @@ def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say) -> None
 
 
 def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: Say) -> None:
-    if len(partitions) != topic.partitions:
-        raise ContractError(
-            f"topic {topic.name} has {len(partitions)} partitions, not {topic.partitions}: "
-            "keys would move and lose their order; growing means a new topic"
-        )
+    check_partitions(topic.name, topic.partitions, len(partitions))
     copies = min(len(partition.replicas) for partition in partitions.values())
     if copies < topic.replication_factor:
         raise ContractError(

@@ -106,6 +106,10 @@ class Topic:
         """Return the partition of a key, the same for the life of the topic."""
         return partition(key.encode(), self.partitions)
 
+    def check(self, partitions: int) -> None:
+        """Refuse the topic as Kafka has it if its partitions are not as many as its contract says."""
+        check_partitions(self.name, self.partitions, partitions)
+
     def headers(self, event: Event) -> list[tuple[str, bytes]]:
         """Return identity, place and ids, for whoever cannot decode the value."""
         return [(name, str(get(event)).encode()) for name, get in self._headers]
@@ -113,6 +117,15 @@ class Topic:
     @cached_property
     def _headers(self) -> list[tuple[str, Callable[[Event], object]]]:
         return [(path.rpartition(".")[2], attrgetter(path)) for path in self.header_fields]
+
+
+def check_partitions(topic: str, expected: int, found: int) -> None:
+    """Refuse another number of partitions: some keys would lie where nobody looks for them, or out of their order."""
+    if found != expected:
+        raise ContractError(
+            f"topic {topic} has {found} partitions where its contract says {expected}: "
+            "the order of events rests on that number, so growing means a new topic"
+        )
 
 
 def load(data: Path) -> Mapping[str, Topic]:

@@ -6,7 +6,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # it exports it without saying
 
-from contracts import ContractError, Topic
+from contracts import Topic
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 
 TIMEOUT_SECONDS = 5.0
@@ -43,15 +43,11 @@ class KafkaTopics:
     def ids(self, extra: Sequence[str] = ()) -> dict[str, str]:
         """Return each topic's id, which a topic made again under the same name does not keep; also of extra topics.
 
-        Refuse a topic whose number of partitions is not its contract's: events would lie where nobody looks.
+        Raise ContractError for a topic whose number of partitions is not its contract's.
         """
         found = self._describe([*self._topics, *extra])
         for name, topic in self._topics.items():
-            if len(found[name].partitions) != topic.partitions:
-                raise ContractError(
-                    f"topic {name} has {len(found[name].partitions)} partitions where its contract says "
-                    f"{topic.partitions}: the order of events rests on that number, so growing means a new topic"
-                )
+            topic.check(len(found[name].partitions))
         return {name: str(topic.topic_id) for name, topic in found.items()}
 
     def committed(self, group: str, partitions: Iterable[Partition] | None = None) -> dict[Partition, int]:
