@@ -4,7 +4,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from cdc_bridge.leases import Lease, LeaseLostError
+from cdc_bridge.lease_table import Lease, LeaseLostError
 from cdc_bridge.lineage import Row, Shard, State
 from cdc_bridge.stream import Page
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import confluent_kafka
 from confluent_kafka import Consumer, TopicPartition
 
-from cdc_bridge.envelope import Message
+from cdc_bridge.message import Message
 
 _PRODUCE = 0  # the request's number in Kafka's protocol
 _LIBRARY = next((Path(confluent_kafka.__file__).parents[1] / "confluent_kafka.libs").glob("librdkafka*.so*"))

@@ -11,7 +11,7 @@ import uuid
 
 import pytest
 
-from cdc_bridge.leases import LeaseTable
+from cdc_bridge.lease_table import LeaseTable
 from cdc_bridge.stream import Streams
 from contracts import TOPICS
 from contracts.registry import codec_for

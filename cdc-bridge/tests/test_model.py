@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cdc_bridge.bridge import Bridge
+from cdc_bridge.coordinator import Bridge
+from cdc_bridge.discovery import Survey
 from cdc_bridge.gaps import Policy
-from cdc_bridge.leases import table_key
+from cdc_bridge.lease_table import table_key
 from cdc_bridge.lineage import RETENTION_MS, State
+from cdc_bridge.shard_reader import Tail
 from cdc_bridge.stream import GapError, Page, Streams
-from cdc_bridge.survey import Survey
-from cdc_bridge.tail import Tail
 from contracts import TOPICS
 from contracts.examples import codec
 

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.bridge import Bridge
-from cdc_bridge.envelope import Place
+from cdc_bridge.coordinator import Bridge
+from cdc_bridge.discovery import Survey
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, State
+from cdc_bridge.message import Place
 from cdc_bridge.publisher import Publisher, PublishError, RefusedError
+from cdc_bridge.shard_reader import Tail
 from cdc_bridge.stream import GapError
-from cdc_bridge.survey import Survey
-from cdc_bridge.tail import Tail
 
 from .memory import MemoryLeases
 from .mock_kafka import MockKafka, numbered

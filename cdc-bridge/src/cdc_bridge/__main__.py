@@ -12,9 +12,9 @@ from contextlib import suppress
 from pythonjsonlogger.json import JsonFormatter
 
 from cdc_bridge import stream
+from cdc_bridge.admin import SEEKING, Operator, OrderError
 from cdc_bridge.app import App, now_ms
-from cdc_bridge.leases import LeasesAwayError, LeaseTable
-from cdc_bridge.operator import SEEKING, Operator, OrderError
+from cdc_bridge.lease_table import LeasesAwayError, LeaseTable
 from cdc_bridge.settings import SettingError, Settings
 from cdc_bridge.translate import TABLES
 

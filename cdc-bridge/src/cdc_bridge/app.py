@@ -8,15 +8,15 @@ import time
 import uuid
 from collections.abc import Mapping
 
-from cdc_bridge import health, stream, tables
-from cdc_bridge.bridge import Bridge
-from cdc_bridge.envelope import Place
-from cdc_bridge.leases import Lease, LeaseTable
+from cdc_bridge import health, older_rows, stream
+from cdc_bridge.coordinator import Bridge
+from cdc_bridge.discovery import Survey
+from cdc_bridge.lease_table import Lease, LeaseTable
 from cdc_bridge.lineage import State
+from cdc_bridge.message import Place
 from cdc_bridge.publisher import KafkaAwayError, Publisher, Topics
 from cdc_bridge.settings import Settings, Start
-from cdc_bridge.survey import Survey
-from cdc_bridge.tail import Tail
+from cdc_bridge.shard_reader import Tail
 from cdc_bridge.translate import TABLES
 from contracts import TOPICS, Codec, ContractError
 from contracts.registry import RegistryAwayError, codec_for
@@ -105,7 +105,7 @@ class App:
             lambda: self._topics.ids(_TOPICS_SECONDS),
             settings.gap_policy,
             State.SKIPPING if settings.start is Start.LATEST else State.LEFT,
-            lambda table, arn: tables.may_have_older_rows(dynamodb, settings.table_prefix + table, arn, now_ms()),
+            lambda table, arn: older_rows.may_have_older_rows(dynamodb, settings.table_prefix + table, arn, now_ms()),
             now_ms,
         )
         owner = f"{socket.gethostname()}/{uuid.uuid4()}"

@@ -22,7 +22,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollectio
 from confluent_kafka import Message as Delivery
 from confluent_kafka.admin import AdminClient
 
-from cdc_bridge.envelope import Message
+from cdc_bridge.message import Message
 from contracts import Topic
 from contracts.topic import check_partitions
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdc_bridge.spread import moves, share
+from cdc_bridge.balance import moves, share
 
 NAMES = st.sets(st.sampled_from("abcdefg"), min_size=1)
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from cdc_bridge import metrics
-from cdc_bridge.envelope import Message, Place, enclose, refuse
-from cdc_bridge.leases import Lease
+from cdc_bridge.lease_table import Lease
 from cdc_bridge.lineage import State, is_overdue
+from cdc_bridge.message import Message, Place, enclose, refuse
 from cdc_bridge.publisher import RefusedError
 from cdc_bridge.stream import FULL_PAGE, GapError, Page
 from cdc_bridge.translate import Record

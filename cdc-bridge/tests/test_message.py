@@ -3,7 +3,7 @@
 import datetime as dt
 import json
 
-from cdc_bridge.envelope import Place, enclose
+from cdc_bridge.message import Place, enclose
 from contracts import TOPICS
 from contracts.examples import codec
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cdc_bridge.leases import LeaseLostError
+from cdc_bridge.admin import Operator, OrderError
+from cdc_bridge.lease_table import LeaseLostError
 from cdc_bridge.lineage import Row, State
-from cdc_bridge.operator import Operator, OrderError
 
 from .memory import MemoryLeases
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.envelope import Place
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
+from cdc_bridge.message import Place
+from cdc_bridge.progress import SETTLED_MS
 from cdc_bridge.publisher import PublishError, RefusedError
-from cdc_bridge.shipping import SETTLED_MS
+from cdc_bridge.shard_reader import IDLE_SECONDS, Tail, pause_after
 from cdc_bridge.stream import FULL_PAGE, GapError, StreamAwayError
-from cdc_bridge.tail import IDLE_SECONDS, Tail, pause_after
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_testkit.waiting import eventually

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cdc_bridge import items
+from cdc_bridge import lease_items
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class LeaseTable:
             ExpressionAttributeValues={":stream_arn": {"S": stream_arn}},
         )
         with _errors(self._table):
-            return {item["shard_id"]["S"]: items.read(item) for page in pages for item in page["Items"]}
+            return {item["shard_id"]["S"]: lease_items.read(item) for page in pages for item in page["Items"]}
 
     def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
         """Take a shard that is free or whose lease expired; None if it is another's, finished, or has a gap.
@@ -119,7 +119,7 @@ class LeaseTable:
             )
         except LeaseLostError:
             return None
-        row = items.read(item)
+        row = lease_items.read(item)
         return Lease(
             stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
         )
@@ -205,7 +205,7 @@ class LeaseTable:
         """Say that a bridge is alive; return all that are, with until when they are believed to be."""
         here = Row(owner, State.READING, epoch=1, expires_at=now + self._lease_ms)
         with _errors(self._table):
-            self._dynamodb.put_item(TableName=self._table, Item=items.write(_BRIDGES, here))
+            self._dynamodb.put_item(TableName=self._table, Item=lease_items.write(_BRIDGES, here))
         rows = self.rows(_BRIDGES)
         for row in rows.values():
             if row.expires_at < now - RETENTION_MS:
@@ -221,7 +221,7 @@ class LeaseTable:
             with _errors(self._table):
                 self._dynamodb.put_item(
                     TableName=self._table,
-                    Item=items.write(stream_arn, row),
+                    Item=lease_items.write(stream_arn, row),
                     ConditionExpression=condition,
                     ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in condition},
                     ExpressionAttributeValues=values,

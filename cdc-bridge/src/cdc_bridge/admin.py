@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from cdc_bridge.leases import TOPICS, table_key
+from cdc_bridge.lease_table import TOPICS, table_key
 from cdc_bridge.lineage import Row, State
 
 SEEKING = {

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.envelope import Place
-from cdc_bridge.leases import TOPICS, table_key
+from cdc_bridge.lease_table import TOPICS, table_key
 from cdc_bridge.lineage import Row, Shard, State, drained, exhausted, lost, prunable, readable, tip
+from cdc_bridge.message import Place
 from cdc_bridge.stream import GapError, StreamAwayError
 
 LEFT = "it left the stream before its end was read"

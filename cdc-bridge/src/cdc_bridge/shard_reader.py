@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.envelope import Message, Place
-from cdc_bridge.leases import Lease, LeaseLostError, LeasesAwayError
+from cdc_bridge.lease_table import Lease, LeaseLostError, LeasesAwayError
+from cdc_bridge.message import Message, Place
+from cdc_bridge.progress import Leases as ShippingLeases
+from cdc_bridge.progress import Publish, Shipping, TooLateError
 from cdc_bridge.publisher import PublishError, RefusedError
-from cdc_bridge.shipping import Leases as ShippingLeases
-from cdc_bridge.shipping import Publish, Shipping, TooLateError
 from cdc_bridge.stream import FULL_PAGE, GapError, Page, StreamAwayError
 from contracts import Codec
 

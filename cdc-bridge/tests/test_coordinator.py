@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.bridge import SILENT_MS, Bridge
+from cdc_bridge.coordinator import SILENT_MS, Bridge
+from cdc_bridge.discovery import Survey
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
-from cdc_bridge.shipping import SETTLED_MS
+from cdc_bridge.progress import SETTLED_MS
+from cdc_bridge.shard_reader import Tail
 from cdc_bridge.stream import GapError, StreamAwayError
-from cdc_bridge.survey import Survey
-from cdc_bridge.tail import Tail
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_testkit.waiting import eventually

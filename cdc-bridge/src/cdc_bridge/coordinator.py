@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from cdc_bridge import metrics
-from cdc_bridge.envelope import Place
+from cdc_bridge.balance import moves
+from cdc_bridge.discovery import Found, Survey
 from cdc_bridge.gaps import Gap
-from cdc_bridge.leases import Lease, LeaseLostError, LeasesAwayError
+from cdc_bridge.lease_table import Lease, LeaseLostError, LeasesAwayError
+from cdc_bridge.message import Place
 from cdc_bridge.publisher import KafkaAwayError
-from cdc_bridge.spread import moves
+from cdc_bridge.shard_reader import Tail
 from cdc_bridge.stream import StreamAwayError
-from cdc_bridge.survey import Found, Survey
-from cdc_bridge.tail import Tail
 from contracts import ContractError
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
