@@ -3,12 +3,14 @@ LIBS := $(patsubst %/pyproject.toml,%,$(wildcard libs/*/pyproject.toml))
 SERVICES := $(shell sed -n 's/^\([a-z-]*\):$$/\1/p' deploy/services.yaml)
 PACKAGES := schemas $(LIBS) $(SERVICES)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
+PYTHON ?= $(firstword $(shell for each in python3.11 python3.12 python3.13 python3; do $$each -c \
+  "import ensurepip, sys; sys.version_info >= (3, 11) and print(sys.executable)" 2>/dev/null; done))
 LOCK := deploy/local/requirements.txt
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status logs token run restart test unit lint types fmt bench drill lock parts
+.PHONY: help demo up down reset status health logs token run restart test unit lint types fmt bench drill lock parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +29,9 @@ reset: $(BIN)/ready ## stop it and delete what it stored
 
 status: $(BIN)/ready ## one line for each process: name, pid, state, address
 	@$(STACK) status || true
+
+health: $(BIN)/ready ## lag, freshness, gaps and dead letters, on one screen
+	@$(STACK) exec -- python deploy/local/health.py
 
 logs: $(BIN)/ready ## the last lines of every process's log, or of one: S=cdc-bridge
 	@$(STACK) logs $(S)
@@ -51,7 +56,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py \
+	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py deploy/local/health.py \
 	  e2e-tests/*.py e2e-tests/bench e2e-tests/drills
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
@@ -78,6 +83,6 @@ $(BIN)/ready: $(LOCK) $(PROJECTS) | $(BIN)/uv
 	@touch $@
 
 $(BIN)/uv:
-	@python3.11 -c 'import ensurepip' || { echo 'python3.11 with venv is missing; run: sudo apt-get install python3.11-venv' >&2; exit 1; }
-	python3.11 -m venv .venv
+	@test -n '$(PYTHON)' || { echo 'no CPython from 3.11 on with venv; run: sudo apt-get install python3 python3-venv' >&2; exit 1; }
+	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check uv==0.13.8

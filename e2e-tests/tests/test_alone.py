@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from murmuration_testkit.services import REPOSITORY, SERVICES
+from murmuration_testkit import REPOSITORY
+from murmuration_testkit.services import SERVICES
 
 ENTRIES = {"schemas": "contracts"} | {
     service.name: f"{service.package}.{'app' if service.is_edge else '__main__'}" for service in SERVICES.values()

@@ -11,10 +11,11 @@ from threading import Event
 import pytest
 from redis.crc import key_slot
 
+from murmuration_testkit import REPOSITORY
 from murmuration_testkit.people import Person
 from murmuration_testkit.processes import stopped, waiting_for
 from murmuration_testkit.redis_nodes import redis_cluster
-from murmuration_testkit.services import PROCESSES, REPOSITORY
+from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import eventually
 
 ON_REDIS = ("timeline-service", "fanout-worker")

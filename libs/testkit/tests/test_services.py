@@ -2,7 +2,8 @@
 
 import pytest
 
-from murmuration_testkit.services import PROCESSES, REPOSITORY, SERVICES, ServicesError, load
+from murmuration_testkit import REPOSITORY
+from murmuration_testkit.services import PROCESSES, SERVICES, ServicesError, load
 
 ENTRY = "a-service:\n  processes:\n    a-service: {command: python -m a_service, ports: {ADMIN_PORT: 9000}}\n"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import yaml
 
-REPOSITORY = Path(__file__).parents[4]
+from murmuration_testkit import REPOSITORY
+
 FILE = REPOSITORY / "deploy/services.yaml"
 
 
