@@ -10,7 +10,7 @@ BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health logs token run restart test unit lint types fmt bench drill lock parts
+.PHONY: help demo up down reset status health logs token run restart test unit lint types fmt bench drill proof lock parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,7 @@ lint: $(BIN)/ready ## what ruff says
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
 	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py deploy/local/health.py \
-	  e2e-tests/*.py e2e-tests/bench e2e-tests/drills
+	  e2e-tests/*.py e2e-tests/bench e2e-tests/drills e2e-tests/proofs
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
@@ -67,6 +67,9 @@ bench: $(BIN)/ready parts ## each figure beside its reference; of some files: ON
 
 drill: $(BIN)/ready parts ## kill and pause things, then compare with what should be; ONLY=kills
 	@$(BIN)/python e2e-tests/drill.py $(ONLY)
+
+proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=pythons
+	@$(BIN)/python e2e-tests/proof.py $(ONLY)
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \

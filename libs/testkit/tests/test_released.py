@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from murmuration_testkit import REPOSITORY
 from murmuration_testkit.released import Release, ReleaseError, checkout, releases
+from murmuration_testkit.services import SERVICES
 
-SERVICES = {each.parent.name for each in REPOSITORY.glob("*/pyproject.toml")} - {"schemas"}
 MAKEFILE = """
 .venv/bin/ready:
 	@mkdir -p .venv/bin && cp version .venv/bin/python && touch $@
@@ -35,9 +34,9 @@ def past(tmp_path):
     return repository, Release("a-service", "1.0", git(repository, "rev-parse", "HEAD^"))
 
 
-def test_every_service_has_a_release_and_nothing_else_has():
-    """A new service is named here before the next drill with two versions."""
-    assert releases().keys() == SERVICES
+def test_only_services_have_releases():
+    """A service that was never released is not named yet."""
+    assert releases().keys() <= SERVICES.keys()
 
 
 @pytest.mark.parametrize("release", releases().values(), ids=releases())
