@@ -1,0 +1,1 @@
+"""What the three edges have in common."""

@@ -1,0 +1,51 @@
+"""The Flask app that an edge starts from; a service's create_app adds its stores and its routes."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.resources import files
+
+from flask import Blueprint, Flask, Response
+from flask.typing import ResponseReturnValue
+
+from murmuration_edge import problems, telemetry
+from murmuration_edge.auth import Keys, authenticate
+from murmuration_edge.bodies import LARGEST_BODY
+from murmuration_edge.problems import Statuses
+from murmuration_edge.settings import EdgeSettings
+from murmuration_runtime import admin
+from murmuration_runtime.metrics import announce_build
+from murmuration_runtime.readiness import Readiness
+
+AT_START = "at_start"  # in app.extensions: what gunicorn's worker calls once, and nobody who only builds an app
+
+
+def edge_app(
+    service: str,
+    settings: EdgeSettings,
+    routes: Blueprint,
+    statuses: Statuses,
+    readiness: Readiness,
+    *,
+    is_user_id: Callable[[str], bool],
+    keys: Keys | None,
+    at_start: Sequence[Callable[[], object]],
+) -> Flask:
+    """Build the app of a service: its routes are for callers with a token, and its errors have these statuses."""
+    package = service.replace("-", "_")
+    app = Flask(package)
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    telemetry.install(app)
+    problems.install(app, statuses)
+    routes.before_request(authenticate(settings, is_user_id, keys))
+    app.register_blueprint(routes)
+
+    @app.get("/openapi.json")
+    def openapi() -> ResponseReturnValue:
+        return Response(files(package).joinpath("openapi.json").read_bytes(), content_type="application/json")
+
+    announce_build(service, settings.build_commit)
+    app.extensions[AT_START] = [
+        partial(admin.start, settings.host, settings.admin_port, readiness.waiting_for),
+        *at_start,
+    ]
+    return app

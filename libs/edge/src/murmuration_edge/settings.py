@@ -1,0 +1,18 @@
+"""The settings that every edge has; a service's own extend them."""
+
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from murmuration_runtime.settings import ServiceSettings
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+class EdgeSettings(ServiceSettings):
+    """Where clients are answered, and whose tokens are accepted."""
+
+    port: int
+    jwt_jwks_url: Text
+    jwt_issuer: Text
+    jwt_audience: Text

@@ -1,0 +1,53 @@
+"""One log line and one measurement for each request, under the id that the gateway gave it."""
+
+import logging
+import re
+import time
+import uuid
+from http import HTTPStatus
+
+from flask import Flask, Response, g, request
+from prometheus_client import Histogram
+
+from murmuration_runtime.logs import request_id
+from murmuration_runtime.metrics import METRICS
+
+_SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"], registry=METRICS)
+_METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"}
+_REQUEST_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
+_log = logging.getLogger(__name__)
+
+
+def install(app: Flask) -> None:
+    """Measure and log the requests of this application; every line that is logged meanwhile has the request's id."""
+
+    @app.before_request
+    def begin() -> None:
+        given = request.headers.get("X-Request-ID", "")
+        request_id.set(given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex)
+        g.began = time.perf_counter()
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        seconds = time.perf_counter() - g.began
+        route = request.url_rule.rule if request.url_rule else "none"
+        method = request.method if request.method in _METHODS else "other"
+        _SECONDS.labels(method, route, response.status_code).observe(seconds)
+        if route.startswith("/v1"):
+            fields = {
+                "caller": g.get("caller"),
+                "method": request.method,
+                "path": request.path,
+                "status": response.status_code,
+                "ms": round(seconds * 1000, 1),
+            }
+            if response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
+                _log.info("request", extra=fields)
+            else:
+                _log.warning("request", extra=fields | {"reason": g.get("reason")})
+        response.headers["X-Request-ID"] = str(request_id.get())
+        return response
+
+    @app.teardown_request
+    def forget(_: BaseException | None) -> None:
+        request_id.set(None)

@@ -1,0 +1,145 @@
+"""The service as it is run: gunicorn, with the settings that all edges share."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import urllib3
+
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.waiting import eventually
+
+THREADS = 16
+AT_ONCE = 1.0  # seconds; a probe's usual patience
+COMMAND = [sys.executable, "-m", "gunicorn", "-c", "python:murmuration_edge.gunicorn", "served:create_app()"]
+
+
+class Served:
+    """A process of gunicorn."""
+
+    def __init__(self, **environment):
+        self.port, self.admin_port = free_port(), free_port()
+        ports = {"HOST": "127.0.0.1", "PORT": str(self.port), "ADMIN_PORT": str(self.admin_port)}
+        jwt = {"JWT_JWKS_URL": "http://127.0.0.1:9/", "JWT_ISSUER": "issuer", "JWT_AUDIENCE": "audience"}
+        self.process = subprocess.Popen(  # noqa: S603 - our own command
+            COMMAND,
+            cwd=Path(__file__).parent,
+            env={**os.environ, **ports, **jwt, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def probe(self, page):
+        """Return the status and the body, or nothing if nobody listens."""
+        try:
+            url = f"http://127.0.0.1:{self.admin_port}/{page}"
+            answer = urllib3.request("GET", url, timeout=AT_ONCE, retries=False)
+        except urllib3.exceptions.HTTPError:
+            return None
+        return answer.status, answer.data.decode()
+
+    def alive(self):
+        return self.probe("healthz") is not None
+
+    def ended(self):
+        """Wait for its end; return its status and what it wrote."""
+        try:
+            told, _ = self.process.communicate(timeout=30)
+        finally:
+            self.process.kill()
+        return self.process.returncode, told
+
+    def end(self):
+        """Ask it to end; return what it wrote."""
+        self.process.terminate()
+        return self.ended()[1]
+
+
+@contextmanager
+def served(**environment):
+    """Serve, until the context ends."""
+    service = Served(**environment)
+    try:
+        eventually(service.alive, expected=True, within=30)
+        yield service
+    finally:
+        service.end()
+
+
+@contextmanager
+def silent_store():
+    """A store that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_probes_are_answered_while_every_thread_is_held_up():
+    """Sixteen half-sent requests hold all threads of the pool; the admin port has a thread of its own."""
+    with silent_store() as store, served(AWS_ENDPOINT_URL_DYNAMODB=store) as service, ExitStack() as held:
+        for _ in range(THREADS):
+            client = held.enter_context(socket.create_connection(("127.0.0.1", service.port)))
+            client.sendall(b"GET /v1/things HTTP/1.1\r\nHost: x\r\nX-Half")
+        one_more = held.enter_context(socket.create_connection(("127.0.0.1", service.port)))
+        one_more.sendall(b"GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+        for _ in range(5):
+            began = time.monotonic()
+            assert service.probe("healthz")[0] == 200
+            assert service.probe("readyz")[0] == 503
+            assert time.monotonic() - began < AT_ONCE
+        one_more.settimeout(0.3)
+        with pytest.raises(TimeoutError):  # so the pool was held up indeed
+            one_more.recv(1)
+
+
+def test_probes_do_not_wait_for_a_store_that_never_answers():
+    """Ready is what was found the last time somebody looked: here, that nothing has answered yet."""
+    with silent_store() as store, served(AWS_ENDPOINT_URL_DYNAMODB=store) as service:
+        began = time.monotonic()
+        assert service.probe("healthz")[0] == 200
+        status, body = service.probe("readyz")
+        assert time.monotonic() - began < AT_ONCE
+        assert (status, json.loads(body)["waiting_for"][0][:9]) == (503, "dynamodb:")
+
+
+def test_the_metrics_of_the_worker_are_on_the_admin_port():
+    """Requests are counted where they are answered."""
+    with served(AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9") as service:
+        for page, status in (("v1/things", 401), ("metrics", 404)):
+            assert urllib3.request("GET", f"http://127.0.0.1:{service.port}/{page}").status == status
+        text = service.probe("metrics")[1]
+        assert 'http_request_seconds_count{method="GET",route="/v1/things",status="401"} 1.0' in text
+        assert 'build_info{commit="unknown"' in text
+
+
+def test_every_line_of_the_log_is_json():
+    """Gunicorn's own, the request's, and what readiness waits for."""
+    with served(AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9") as service:
+        urllib3.request("GET", f"http://127.0.0.1:{service.port}/v1/things", headers={"X-Request-ID": "abc"})
+        lines = [json.loads(line) for line in service.end().splitlines()]
+    assert {"request", "not ready"} <= {line["message"] for line in lines}
+    assert [line["request_id"] for line in lines if line["message"] == "request"] == ["abc"]
+    assert {frozenset(line) & {"time", "level", "logger", "message"} for line in lines} == {
+        frozenset({"time", "level", "logger", "message"})
+    }
+
+
+@pytest.mark.parametrize("name", ["PORT", "ADMIN_PORT", "JWT_ISSUER"])
+def test_a_setting_that_is_wrong_ends_the_process(name):
+    """With a sentence that names it; nothing is tried again."""
+    status, told = Served(**{name: ""}).ended()
+    assert status == 1
+    assert f"The environment variable {name} is ''" in told
+
+
+def test_a_service_that_cannot_be_built_ends_the_process():
+    """A worker that fails at the start would be started for ever."""
+    status, told = Served(AWS_DEFAULT_REGION="").ended()
+    assert status == 1
+    assert "Invalid endpoint: https://dynamodb" in told

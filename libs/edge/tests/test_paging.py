@@ -1,0 +1,55 @@
+"""Lists in pages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from murmuration_edge import cursors
+
+from .conftest import bearer
+
+
+def test_every_page_links_to_the_next(http):
+    """With what else was asked for; the last one links to nothing."""
+    path, pages = "/v1/things?limit=3&colour=a%26b", []
+    while path:
+        page = http.get(path, headers=bearer("alice"))
+        pages.append(page.json)
+        link = page.headers.get("Link", "")
+        assert not link or (link.endswith('; rel="next"') and "colour=a%26b" in link)
+        path = link[1 : link.find(">")]
+    assert pages == [[0, 1, 2], [3, 4]]
+
+
+def test_a_page_has_its_usual_length_unless_it_is_asked_for(http):
+    """Two, here."""
+    assert len(http.get("/v1/things", headers=bearer("alice")).json) == 2
+
+
+@pytest.mark.parametrize("limit", ["0", "4", "-1", "x", "", "1.5", "9" * 5_000])
+def test_a_limit_is_a_whole_number_within_bounds(http, limit):
+    """The problem says which."""
+    response = http.get(f"/v1/things?limit={limit}", headers=bearer("alice"))
+    assert response.status_code == 400
+    assert "whole number from 1 to 3" in response.json["detail"]
+
+
+@given(st.text())
+def test_a_cursor_comes_back_as_it_was(text):
+    """Whatever is in it, and it needs no quoting in a URL."""
+    cursor = cursors.encode(text)
+    assert cursor.isascii()
+    assert not set(cursor) & set("=+/?&% ")
+    assert cursors.decode(cursor) == text
+
+
+@given(st.text())
+def test_no_text_at_all_breaks_the_reading_of_cursors(text):
+    """What was never a cursor is None, or a text for the caller to check."""
+    assert isinstance(cursors.decode(text), str | None)
+
+
+def test_a_bad_cursor_says_what_to_send():
+    """Each parameter by its name."""
+    assert str(cursors.BadCursorError()) == "cursor: Send back a next_cursor exactly as it came, or leave cursor out."
+    assert "since: Send back a newest" in str(cursors.BadCursorError("since", "newest"))

@@ -1,0 +1,80 @@
+"""Every error has one shape, and says what was wrong."""
+
+import pytest
+
+from murmuration_runtime.errors import StoreAwayError
+
+from .conftest import ISSUER, SETTINGS, bearer
+from .served import create_app
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "named"),
+    [
+        (b"{", 400, "JSON"),
+        (b'{"name": "A", "colour": "red"}', 400, "colour"),
+        (b'{"name": 5}', 400, "name"),
+        (b'{"name": "A", "count": "1"}', 400, "count"),
+        (b'{"name": "A", "count": null}', 400, "count"),
+        (b"{}", 400, "name"),
+        (b"[]", 400, "body"),
+        (b'{"name": "\\ud800"}', 400, "body"),
+        (b'{"name": "' + b"x" * 100_000 + b'"}', 413, "exceeds"),
+    ],
+)
+def test_a_bad_body_is_named(http, body, status, named):
+    """The problem says which field, in RFC 9457's shape."""
+    response = http.put("/v1/things", data=body, content_type="application/json", headers=bearer("alice"))
+    assert response.status_code == response.json["status"] == status
+    assert response.content_type == "application/problem+json"
+    assert named in response.json["detail"]
+    assert response.json["request_id"] == response.headers["X-Request-ID"]
+    if status == 400:
+        assert response.json["errors"][0]["field"] in ("body", named)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "named"),
+    [
+        ("get", "/v1/things/teapot", 418, "teapot"),
+        ("put", "/v1/things", 415, "application/json"),
+        ("post", "/v1/things", 405, "not allowed"),
+        ("get", "/v1/nothing", 404, "not found"),
+    ],
+)
+def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
+    """The service's own errors, and Flask's."""
+    response = getattr(http, method)(path, headers=bearer("alice"))
+    assert response.status_code == status
+    assert response.content_type == "application/problem+json"
+    assert named in response.json["detail"]
+    assert (status == 405) == ("Allow" in response.headers)
+
+
+def test_a_store_that_is_away_is_503(caplog):
+    """The client hears when to try again; the log says why, once, and the client need not know."""
+
+    def ask():
+        raise StoreAwayError("DynamoDB did not answer: no route to 10.0.0.1")
+
+    response = create_app(SETTINGS, ISSUER, ask).test_client().get("/v1/things/x", headers=bearer("alice"))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert response.json["detail"] == "The service cannot do this now. Try again in 1 s."
+    (line,) = caplog.records
+    assert (line.message, line.status, line.reason) == (
+        "request",
+        503,
+        "DynamoDB did not answer: no route to 10.0.0.1",
+    )
+
+
+def test_what_nobody_foresaw_is_a_500_without_details(caplog):
+    """The client gets a request id, the log gets the error."""
+
+    def ask():
+        raise RuntimeError("secret")
+
+    response = create_app(SETTINGS, ISSUER, ask).test_client().get("/v1/things/x", headers=bearer("alice"))
+    assert response.status_code == 500
+    assert "secret" not in response.text
+    assert "RuntimeError: secret" in caplog.text
