@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from follow_service import follows, profiles
+from follow_service.dynamo_follows import DynamoFollows
 from follow_service.follows import Edge
-from follow_service.store import DynamoStore
 from follow_service.tables import client
 
 from .memory import MemoryStore
@@ -92,4 +92,4 @@ def test_nobody_new_follows_a_private_account_that_accepts_nobody(history):
 @settings(max_examples=40, deadline=None)
 def test_calls_at_once_end_like_calls_one_by_one_on_real_tables(beginning, names, order):
     """The store's single requests are as indivisible there as in memory."""
-    check(DynamoStore(client(), os.environ.get("TABLE_PREFIX", "")), beginning, names, order)
+    check(DynamoFollows(client(), os.environ.get("TABLE_PREFIX", "")), beginning, names, order)

@@ -9,8 +9,8 @@ from flask import Flask
 from contracts.ids import is_user_id
 from follow_service import api, health, problems, telemetry
 from follow_service.auth import Keys, authenticate
+from follow_service.dynamo_follows import DynamoFollows
 from follow_service.settings import Settings
-from follow_service.store import DynamoStore
 from follow_service.tables import client
 
 LARGEST_BODY = 64 * 1024
@@ -19,13 +19,13 @@ LARGEST_BODY = 64 * 1024
 def create_app(
     settings: Settings | None = None,
     *,
-    store: DynamoStore | None = None,
+    store: DynamoFollows | None = None,
     keys: Keys | None = None,
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
-    store = store or DynamoStore(client(), settings.table_prefix, client(attempts=1))
+    store = store or DynamoFollows(client(), settings.table_prefix, client(attempts=1))
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
     checks = {"dynamodb": store.check}
 

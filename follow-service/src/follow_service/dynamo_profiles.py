@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-class Accounts:
+class DynamoProfiles:
     """The Profiles on the table users, which count-aggregator's transactions hold for a moment now and then."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:

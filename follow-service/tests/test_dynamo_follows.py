@@ -7,9 +7,9 @@ import os
 import pytest
 from botocore.awsrequest import AWSResponse
 
+from follow_service.dynamo_follows import DynamoFollows
 from follow_service.follows import Account, BadCursorError, Edge, FollowingFullError, Outcome, follow, unfollow
 from follow_service.profiles import StoreAwayError
-from follow_service.store import DynamoStore
 from follow_service.tables import CONFLICT_ATTEMPTS, client
 
 from .memory import MemoryStore
@@ -191,7 +191,7 @@ class TestDynamoStore(StorePromises):
 
     @pytest.fixture
     def store(self, dynamodb):
-        return DynamoStore(dynamodb, os.environ.get("TABLE_PREFIX", ""))
+        return DynamoFollows(dynamodb, os.environ.get("TABLE_PREFIX", ""))
 
     @pytest.fixture
     def cap(self):
@@ -246,7 +246,7 @@ class TestDynamoStore(StorePromises):
         """No answer within seconds is an error that invites another try."""
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
         with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
-            DynamoStore(client(), "").profile(somebody())
+            DynamoFollows(client(), "").profile(somebody())
 
 
 def _with_conflicts(times, write):
@@ -267,4 +267,4 @@ def _with_conflicts(times, write):
         return response
 
     dynamodb.meta.events.register(f"before-send.dynamodb.{write}", refuse)
-    return DynamoStore(dynamodb, os.environ.get("TABLE_PREFIX", "")), refused
+    return DynamoFollows(dynamodb, os.environ.get("TABLE_PREFIX", "")), refused

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from contracts.ids import is_user_id
 from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, USERS
-from follow_service.accounts import Accounts, account
+from follow_service.dynamo_profiles import DynamoProfiles, account
 from follow_service.follows import Account, BadCursorError, Edge, Followed, Page, Requested, Standing
 from follow_service.profiles import StoreAwayError
 from follow_service.tables import away, patiently, reasons
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TIME = re.compile(r"[0-9]{1,15}")
 
 
-class DynamoStore(Accounts):
+class DynamoFollows(DynamoProfiles):
     """The Store on the tables users, followers and follow_requests."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
