@@ -13,9 +13,13 @@ from .memory import MemoryStore
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-STRANGER = Issuer()  # signs with a key that nobody published
 SETTINGS = Settings(
-    jwks_url="unused", jwt_issuer=ISSUER.name, jwt_audience=ISSUER.audience, table_prefix="", following_cap=3
+    port=0,
+    admin_port=0,
+    jwt_jwks_url="unused",
+    jwt_issuer=ISSUER.name,
+    jwt_audience=ISSUER.audience,
+    following_cap=3,
 )
 
 
@@ -32,7 +36,7 @@ def clock():
 
 @pytest.fixture
 def http(memory, clock):
-    return create_app(SETTINGS, store=memory, keys=ISSUER, now=lambda: clock.now).test_client()
+    return create_app(SETTINGS, follows=memory, keys=ISSUER, now=lambda: clock.now).test_client()
 
 
 @pytest.fixture

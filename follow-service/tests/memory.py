@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from follow_service.follows import Account, BadCursorError, Edge, Followed, Page, Requested, Standing
+from follow_service.follows import Account, Edge, Followed, Page, Requested, Standing
 from follow_service.profiles import Profile
+from murmuration_edge.cursors import BadCursorError
 
 
 class MemoryStore:
@@ -83,7 +84,7 @@ class MemoryStore:
 
 def _page(rows: list[Followed] | list[Requested], limit: int, cursor: str | None) -> Page:
     if cursor is not None and not cursor.isdecimal():
-        raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
+        raise BadCursorError
     start = int(cursor or 0)
     end = start + limit
     return Page(rows[start:end], str(end) if end < len(rows) else None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from follow_service import follows, profiles
 from follow_service.dynamo_follows import DynamoFollows
 from follow_service.follows import Edge
-from follow_service.tables import client
+from murmuration_runtime.dynamo import client
 
 from .memory import MemoryStore
 from .stepwise import Call, interleave

@@ -2,55 +2,49 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
-from flask import Blueprint, jsonify, request, url_for
+from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, ConfigDict
 
 from follow_service import follows, profiles
-from follow_service.auth import KeysAwayError, UnauthorizedError, caller
 from follow_service.follows import Edge, Outcome, Page, Store
-from follow_service.problems import read_body, read_limit
+from murmuration_edge.auth import caller
+from murmuration_edge.bodies import Body, read_body
+from murmuration_edge.paging import link_next, read_limit
+from murmuration_edge.problems import Statuses
 
-STATUSES = {
-    follows.BadCursorError: (400, {}),
-    UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
-    follows.FollowingFullError: (403, {}),
-    profiles.DeletedAccountError: (403, {}),
-    follows.UnknownRequestError: (404, {}),
-    profiles.UnknownUserError: (404, {}),
-    follows.FollowerFullError: (409, {}),
-    follows.SelfFollowError: (422, {}),
-    profiles.BadNameError: (422, {}),
-    profiles.StoreAwayError: (503, {"Retry-After": "1"}),
-    KeysAwayError: (503, {"Retry-After": "1"}),
+STATUSES: Statuses = {
+    follows.FollowingFullError: 403,
+    profiles.DeletedAccountError: 403,
+    follows.UnknownRequestError: 404,
+    profiles.UnknownUserError: 404,
+    follows.FollowerFullError: 409,
+    follows.SelfFollowError: 422,
+    profiles.BadNameError: 422,
 }
 
 
-class NewProfile(BaseModel):
+class NewProfile(Body):
     """The body of PUT /v1/users/me; privacy that is left out stays as it is."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
     display_name: str
     is_private: bool = False
 
     @property
-    def wanted_privacy(self) -> bool | None:
-        """Tell what was asked for, None being nothing."""
+    def privacy_if_sent(self) -> bool | None:
+        """Return what was sent; None if it was left out."""
         return self.is_private if "is_private" in self.model_fields_set else None
 
 
-def blueprint(store: Store, authenticate: Callable[[], None], now: Callable[[], int], cap: int) -> Blueprint:
+def blueprint(store: Store, now: Callable[[], int], cap: int) -> Blueprint:
     """Routes over one store."""
     bp = Blueprint("follows", __name__, url_prefix="/v1/users")
-    bp.before_request(authenticate)
 
     @bp.put("/me")
     def put_me() -> ResponseReturnValue:
         """Create the caller's profile, or change it."""
         body = read_body(NewProfile)
-        profile, created = profiles.save(store, caller(), body.display_name, body.wanted_privacy, now())
+        profile, created = profiles.save(store, caller(), body.display_name, body.privacy_if_sent, now())
         return jsonify(asdict(profile)), 201 if created else 200
 
     @bp.delete("/me")
@@ -114,8 +108,4 @@ def _add_requests(bp: Blueprint, store: Store, now: Callable[[], int], cap: int)
 
 
 def _page(page: Page) -> ResponseReturnValue:
-    response = jsonify(asdict(page))
-    if page.next_cursor:
-        following_page: dict[str, Any] = {**(request.view_args or {}), **request.args, "cursor": page.next_cursor}
-        response.headers["Link"] = f'<{url_for(request.endpoint or "", **following_page)}>; rel="next"'
-    return response
+    return link_next(jsonify(asdict(page)), page.next_cursor)

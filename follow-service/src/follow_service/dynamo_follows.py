@@ -1,6 +1,5 @@
 """Who follows whom and who asks to, in DynamoDB: each call is one request."""
 
-import base64
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -8,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from contracts.ids import is_user_id
 from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, USERS
 from follow_service.dynamo_profiles import DynamoProfiles, account
-from follow_service.follows import Account, BadCursorError, Edge, Followed, Page, Requested, Standing
-from follow_service.profiles import StoreAwayError
-from follow_service.tables import away, patiently, reasons
+from follow_service.follows import Account, Edge, Followed, Page, Requested, Standing
+from murmuration_edge import cursors
+from murmuration_runtime.dynamo import errors_named, reasons, retry_conflicts
+from murmuration_runtime.errors import StoreAwayError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -21,20 +21,18 @@ _TIME = re.compile(r"[0-9]{1,15}")
 class DynamoFollows(DynamoProfiles):
     """The Store on the tables users, followers and follow_requests."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
-        """Take a client for the work, and one for probes, which want their answer at once."""
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         super().__init__(dynamodb, table_prefix)
-        self._probe = probe or dynamodb
         self._followers = f"{table_prefix}{FOLLOWERS.name}"
         self._requests = f"{table_prefix}{FOLLOW_REQUESTS.name}"
 
     def check(self) -> None:
         """Raise StoreAwayError unless all tables answer."""
         pair: Any = {FOLLOWERS.followee_id: {"S": "-"}, FOLLOWERS.follower_id: {"S": "-"}}
-        with away():
-            self._probe.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
-            self._probe.get_item(TableName=self._followers, Key=pair)
-            self._probe.get_item(TableName=self._requests, Key=pair)
+        with errors_named():
+            self._dynamodb.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
+            self._dynamodb.get_item(TableName=self._followers, Key=pair)
+            self._dynamodb.get_item(TableName=self._requests, Key=pair)
 
     def standing(self, edge: Edge) -> Standing:
         """Return how the two stand, in one request, each part strongly consistent."""
@@ -45,10 +43,10 @@ class DynamoFollows(DynamoProfiles):
             self._requests: [_key(edge)],
         }
         wanted: Any = {table: {"Keys": found, "ConsistentRead": True} for table, found in keys.items()}
-        with away():
+        with errors_named():
             answer: Any = self._dynamodb.batch_get_item(RequestItems=wanted)
         if answer["UnprocessedKeys"]:
-            raise StoreAwayError("DynamoDB was too busy to answer in full")
+            raise StoreAwayError("DynamoDB was too busy to read all of the rows")
         rows = answer["Responses"]
         accounts = {item[USERS.user_id]["S"]: account(item) for item in rows[self._users]}
         followee, follower = (accounts.get(user_id, Account()) for user_id in people)
@@ -60,7 +58,7 @@ class DynamoFollows(DynamoProfiles):
 
     def remove(self, edge: Edge) -> None:
         """Delete the edge if it is there."""
-        patiently(lambda: self._dynamodb.delete_item(TableName=self._followers, Key=_key(edge)))
+        retry_conflicts(lambda: self._dynamodb.delete_item(TableName=self._followers, Key=_key(edge)))
 
     def request(self, edge: Edge, now: int) -> None:
         """Write the request; the first row stays."""
@@ -68,7 +66,7 @@ class DynamoFollows(DynamoProfiles):
 
     def withdraw(self, edge: Edge) -> None:
         """Delete the request if it is there."""
-        patiently(lambda: self._dynamodb.delete_item(TableName=self._requests, Key=_key(edge)))
+        retry_conflicts(lambda: self._dynamodb.delete_item(TableName=self._requests, Key=_key(edge)))
 
     def accept(self, edge: Edge, now: int) -> bool:
         """Move the request to the edges in one transaction; an edge that is there keeps its time."""
@@ -84,13 +82,13 @@ class DynamoFollows(DynamoProfiles):
             "ExpressionAttributeValues": {":now": {"N": str(now)}},
         }
         try:
-            patiently(
+            retry_conflicts(
                 lambda: self._dynamodb.transact_write_items(TransactItems=[{"Delete": taken}, {"Update": written}])
             )
         except self._dynamodb.exceptions.TransactionCanceledException as error:
             if "ConditionalCheckFailed" in reasons(error):
                 return False
-            raise StoreAwayError(f"DynamoDB refused for now: {error}") from error
+            raise StoreAwayError(f"DynamoDB cancelled the move of a follow request: {error}") from error
         return True
 
     def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
@@ -114,7 +112,7 @@ class DynamoFollows(DynamoProfiles):
     def _put(self, table: str, edge: Edge, when: str, now: int) -> None:
         item: Any = {**_key(edge), when: {"N": str(now)}}
         with suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
-            patiently(
+            retry_conflicts(
                 lambda: self._dynamodb.put_item(
                     TableName=table, Item=item, ConditionExpression="attribute_not_exists(followee_id)"
                 )
@@ -127,7 +125,7 @@ class DynamoFollows(DynamoProfiles):
             return {mine: {"S": user_id}, theirs: {"S": other}, when: {"N": str(at)}}
 
         begin = {"ExclusiveStartKey": start(*_read_cursor(cursor))} if cursor else {}
-        with away():
+        with errors_named():
             answer = self._dynamodb.query(
                 KeyConditionExpression=f"{mine} = :me",
                 ExpressionAttributeValues={":me": {"S": user_id}},
@@ -148,12 +146,11 @@ def _key(edge: Edge) -> Any:
 
 
 def _write_cursor(at: str, user_id: str) -> str:
-    return base64.urlsafe_b64encode(f"{at} {user_id}".encode()).decode().rstrip("=")
+    return cursors.encode(f"{at} {user_id}")
 
 
 def _read_cursor(cursor: str) -> tuple[int, str]:
-    with suppress(ValueError):
-        at, _, user_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
-        if _TIME.fullmatch(at) and is_user_id(user_id):
-            return int(at), user_id
-    raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
+    at, _, user_id = (cursors.decode(cursor) or "").partition(" ")
+    if _TIME.fullmatch(at) and is_user_id(user_id):
+        return int(at), user_id
+    raise cursors.BadCursorError

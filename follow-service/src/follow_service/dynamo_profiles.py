@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from contracts.tables import USERS
 from follow_service.follows import Account
 from follow_service.profiles import Profile
-from follow_service.tables import away, patiently
+from murmuration_runtime.dynamo import errors_named, retry_conflicts
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -21,7 +21,7 @@ class DynamoProfiles:
 
     def profile(self, user_id: str) -> Profile | None:
         """Return the profile, strongly consistent; None if there is none, or no longer."""
-        with away():
+        with errors_named():
             answer = self._dynamodb.get_item(
                 TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
             )
@@ -35,7 +35,7 @@ class DynamoProfiles:
         private: Any = {"BOOL": bool(is_private)}
         keep = "if_not_exists(is_private, :private)" if is_private is None else ":private"
         try:
-            old: Any = patiently(
+            old: Any = retry_conflicts(
                 lambda: self._dynamodb.update_item(
                     TableName=self._users,
                     Key={USERS.user_id: {"S": user_id}},
@@ -61,7 +61,7 @@ class DynamoProfiles:
     def delete_account(self, user_id: str, now: int) -> None:
         """Mark the account as deleted, forget its name, and put it on tweet-service's list of tweets to delete."""
         with suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
-            patiently(
+            retry_conflicts(
                 lambda: self._dynamodb.update_item(
                     TableName=self._users,
                     Key={USERS.user_id: {"S": user_id}},

@@ -19,19 +19,15 @@ class SelfFollowError(Exception):
 
 
 class FollowingFullError(Exception):
-    """Whoever asks follows as many as anybody may."""
+    """The caller follows as many accounts as anybody may."""
 
 
 class FollowerFullError(Exception):
-    """Whoever is to be let in follows as many as anybody may."""
+    """Whoever asks to follow the caller follows as many accounts as anybody may."""
 
 
 class UnknownRequestError(Exception):
-    """Nobody of this id asks to follow, or no longer."""
-
-
-class BadCursorError(Exception):
-    """A cursor that this service did not hand out."""
+    """Nobody with this id asks to follow the caller, or no longer."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Edge:
 
     def __post_init__(self) -> None:
         if self.follower_id == self.followee_id:
-            raise SelfFollowError(f"{self.follower_id} cannot follow themselves")
+            raise SelfFollowError(f"{self.follower_id} cannot follow themselves.")
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class Standing:
 
 
 class Outcome(Enum):
-    """What became of a wish to follow."""
+    """What a follow led to."""
 
     FOLLOWING = "following"
     REQUESTED = "requested"
@@ -101,7 +97,7 @@ class Store(Profiles, Protocol):
     """What the rules need remembered."""
 
     def standing(self, edge: Edge) -> Standing:
-        """Return how the two stand, each part strongly consistent."""
+        """Return how the two stand to each other, each part strongly consistent."""
 
     def add(self, edge: Edge, now: int) -> None:
         """Write the edge; an edge that is there keeps its time."""
@@ -134,18 +130,18 @@ def follow(store: Store, edge: Edge, now: int, cap: int) -> Outcome:
     An account that turns private between the reading and the writing still gets this one follower: it asked before.
     """
     if not is_user_id(edge.followee_id):
-        raise UnknownUserError(f"there is no user {edge.followee_id!r}")
+        raise UnknownUserError(f"There is no user {edge.followee_id!r}.")
     standing = store.standing(edge)
     if standing.follower.deleted:
         raise deleted(edge.follower_id)
     if not standing.followee.exists:
-        raise UnknownUserError(f"there is no user {edge.followee_id!r}")
+        raise UnknownUserError(f"There is no user {edge.followee_id!r}.")
     if standing.followed:
         return Outcome.FOLLOWING
     if standing.requested and standing.followee.is_private:
         return Outcome.REQUESTED
     if standing.follower.following_count >= cap:
-        raise FollowingFullError(f"nobody follows more than {cap} accounts; unfollow one first")
+        raise FollowingFullError(f"You follow {cap} accounts already. Unfollow one first.")
     if standing.followee.is_private:
         store.request(edge, now)
         return Outcome.REQUESTED
@@ -169,13 +165,13 @@ def accept(store: Store, edge: Edge, now: int, cap: int) -> None:
     """Let somebody follow who asked. Safe to repeat."""
     standing = store.standing(edge) if is_user_id(edge.follower_id) else None
     if standing is None or not (standing.followed or standing.requested) or standing.follower.deleted:
-        raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow")
+        raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow you.")
     if standing.followee.deleted:
         raise deleted(edge.followee_id)
     if not standing.followed and standing.follower.following_count >= cap:
-        raise FollowerFullError(f"{edge.follower_id} follows {cap} accounts, more than that nobody may; accept later")
+        raise FollowerFullError(f"{edge.follower_id} follows {cap} accounts already. Accept when it is fewer.")
     if standing.requested and not store.accept(edge, now) and not store.standing(edge).followed:
-        raise UnknownRequestError(f"{edge.follower_id} has just taken the request back")
+        raise UnknownRequestError(f"{edge.follower_id} has just taken the request back.")
 
 
 def decline(store: Store, edge: Edge) -> None:

@@ -23,10 +23,6 @@ class BadNameError(Exception):
     """A display name is blank or too long."""
 
 
-class StoreAwayError(Exception):
-    """The store did not answer; the same call may succeed later."""
-
-
 @dataclass(frozen=True)
 class Profile:
     """What everyone may know of a person."""
@@ -63,7 +59,7 @@ def save(
     """Create the profile, or change its name and whether it is private."""
     name = display_name.strip()
     if not 1 <= len(name) <= LONGEST_NAME:
-        raise BadNameError(f"display_name must have 1 to {LONGEST_NAME} characters, it has {len(name)}")
+        raise BadNameError(f"display_name: Send 1 to {LONGEST_NAME} characters, not {len(name)}.")
     saved = profiles.save_profile(user_id, name, is_private, now)
     if saved is None:
         raise deleted(user_id)
@@ -74,10 +70,10 @@ def known(profiles: Profiles, user_id: str) -> Profile:
     """Return the profile of somebody who must exist."""
     profile = profiles.profile(user_id) if is_user_id(user_id) else None
     if profile is None:
-        raise UnknownUserError(f"there is no user {user_id!r}")
+        raise UnknownUserError(f"There is no user {user_id!r}.")
     return profile
 
 
 def deleted(user_id: str) -> DeletedAccountError:
-    """Say what a deleted account is told."""
-    return DeletedAccountError(f"the account {user_id} was deleted, for good; take a new one")
+    """Return what the holder of a deleted account is told."""
+    return DeletedAccountError(f"The account {user_id} was deleted, for good. Use another account.")

@@ -21,6 +21,12 @@ class TeapotError(Exception):
     """What this service cannot do."""
 
 
+class CrowdedError(Exception):
+    """There are too many here."""
+
+    retry_after_seconds = 7
+
+
 class Thing(Body):
     """What one can make."""
 
@@ -63,7 +69,7 @@ def create_app(
         "murmuration-edge",
         settings,
         routes,
-        {TeapotError: (418, {})},
+        {TeapotError: 418, CrowdedError: 503},
         readiness,
         is_user_id=str.isalnum,
         keys=keys,

@@ -5,7 +5,7 @@ import pytest
 from murmuration_runtime.errors import StoreAwayError
 
 from .conftest import ISSUER, SETTINGS, bearer
-from .served import create_app
+from .served import CrowdedError, create_app
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,17 @@ def test_a_store_that_is_away_is_503(caplog):
         503,
         "DynamoDB did not answer: no route to 10.0.0.1",
     )
+
+
+def test_an_error_may_say_how_long_to_wait():
+    """A second, unless it does."""
+
+    def ask():
+        raise CrowdedError
+
+    response = create_app(SETTINGS, ISSUER, ask).test_client().get("/v1/things/x", headers=bearer("alice"))
+    assert response.headers["Retry-After"] == "7"
+    assert "in 7 s" in response.json["detail"]
 
 
 def test_what_nobody_foresaw_is_a_500_without_details(caplog):

@@ -18,14 +18,10 @@ from murmuration_edge.cursors import BadCursorError
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.logs import request_id
 
-Statuses = Mapping[type[Exception], tuple[int, Mapping[str, str]]]
-TRY_AGAIN = (503, {"Retry-After": "1"})
-USUAL: Statuses = {
-    BadCursorError: (400, {}),
-    UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
-    KeysAwayError: TRY_AGAIN,
-    StoreAwayError: TRY_AGAIN,
-}
+Statuses = Mapping[type[Exception], int]
+USUAL: Statuses = {BadCursorError: 400, UnauthorizedError: 401, KeysAwayError: 503, StoreAwayError: 503}
+CHALLENGE = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+RETRY_AFTER_SECONDS = 1  # unless the error has another retry_after_seconds
 _log = logging.getLogger(__name__)
 
 
@@ -34,11 +30,13 @@ def install(app: Flask, statuses: Statuses) -> None:
     known = {**USUAL, **statuses}
 
     def named(error: Exception) -> Response:
-        status, headers = next(known[cls] for cls in type(error).__mro__ if cls in known)
-        if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return _problem(status, str(error), headers)
-        g.reason = str(error)
-        return _problem(status, f"The service cannot do this now. Try again in {headers['Retry-After']} s.", headers)
+        status = next(known[cls] for cls in type(error).__mro__ if cls in known)
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            g.reason = str(error)
+            seconds = str(getattr(error, "retry_after_seconds", RETRY_AFTER_SECONDS))
+            detail = f"The service cannot do this now. Try again in {seconds} s."
+            return _problem(status, detail, {"Retry-After": seconds})
+        return _problem(status, str(error), CHALLENGE if status == HTTPStatus.UNAUTHORIZED else {})
 
     def http(error: HTTPException) -> Response:
         keep = {name: value for name, value in error.get_headers() if name in ("Allow", "Retry-After")}
