@@ -8,9 +8,9 @@ import sys
 import threading
 from dataclasses import replace
 
+from tweet_service.dynamo_worker_ids import WorkerIds, keep_reserved
 from tweet_service.snowflake import NoWorkerIdError, Reservation, Snowflakes
 from tweet_service.tables import client
-from tweet_service.worker_ids import WorkerIds, keep_reserved
 
 first, clock, ahead = map(int, sys.argv[1:])
 held: list[Reservation] = []

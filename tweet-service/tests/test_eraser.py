@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from tweet_service.accounts import DynamoAccounts
-from tweet_service.store import DynamoStore
+from tweet_service.dynamo_accounts import DynamoAccounts
+from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.tables import client
 from tweet_service.tweets import Tweet
 
@@ -32,7 +32,7 @@ def start(*more, **environment):
 @pytest.mark.stack
 def test_two_at_once_and_once_more_and_the_account_is_erased(somebody):
     """Each row is marked once; who finds nothing, long enough after the deletion, takes the account off the list."""
-    author, store = somebody(), DynamoStore(client(), TABLE_PREFIX)
+    author, store = somebody(), DynamoTweets(client(), TABLE_PREFIX)
     first = random.randrange(10**18, 8 * 10**18)
     ids = [str(first + n) for n in range(120)]
     for tweet_id in ids:

@@ -1,6 +1,6 @@
 """Accounts as follow-service writes them."""
 
-from tweet_service.accounts import DynamoAccounts
+from tweet_service.dynamo_accounts import DynamoAccounts
 
 
 class WrittenAccounts(DynamoAccounts):

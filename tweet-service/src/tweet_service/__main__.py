@@ -10,12 +10,12 @@ import time
 from pythonjsonlogger.json import JsonFormatter
 from werkzeug.serving import make_server
 
-from tweet_service.accounts import DynamoAccounts
 from tweet_service.app import create_probes
+from tweet_service.dynamo_accounts import DynamoAccounts
+from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.eraser import Eraser, Pace
 from tweet_service.erasure import Erasure
 from tweet_service.settings import ErasureSettings
-from tweet_service.store import DynamoStore
 from tweet_service.tables import client
 from tweet_service.tweets import StoreAwayError
 
@@ -35,7 +35,7 @@ def main() -> int:
     eraser = Eraser(
         Erasure(
             DynamoAccounts(dynamodb, settings.table_prefix),
-            DynamoStore(dynamodb, settings.table_prefix),
+            DynamoTweets(dynamodb, settings.table_prefix),
             lambda: time.time_ns() // 1_000_000,
             Pace(settings.rate).wait,
             settings.settled_seconds * 1000,

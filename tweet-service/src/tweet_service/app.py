@@ -9,14 +9,14 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from tweet_service import api, health, problems, telemetry
-from tweet_service.accounts import DynamoAccounts
 from tweet_service.audience import Accounts
 from tweet_service.auth import Keys, authenticate
+from tweet_service.dynamo_accounts import DynamoAccounts
+from tweet_service.dynamo_tweets import DynamoTweets
+from tweet_service.dynamo_worker_ids import WorkerIds, keep_reserved
 from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
-from tweet_service.store import DynamoStore
 from tweet_service.tables import client
-from tweet_service.worker_ids import WorkerIds, keep_reserved
 
 LARGEST_BODY = 64 * 1024
 
@@ -24,7 +24,7 @@ LARGEST_BODY = 64 * 1024
 def create_app(
     settings: Settings | None = None,
     *,
-    store: DynamoStore | None = None,
+    store: DynamoTweets | None = None,
     accounts: Accounts | None = None,
     keys: Keys | None = None,
     ids: Snowflakes | None = None,
@@ -33,7 +33,7 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or Settings.from_environment()
     dynamodb = cache(client)  # one for all: it is safe among threads, and takes its time to make
-    store = store or DynamoStore(dynamodb(), settings.table_prefix, client(attempts=1))
+    store = store or DynamoTweets(dynamodb(), settings.table_prefix, client(attempts=1))
     accounts = accounts or DynamoAccounts(dynamodb(), settings.table_prefix)
     keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
     if ids is None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tweet_service.dynamo_worker_ids import SPAN_MS, WorkerIds
 from tweet_service.tables import client
 from tweet_service.tweets import StoreAwayError
-from tweet_service.worker_ids import SPAN_MS, WorkerIds
 
 TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
 

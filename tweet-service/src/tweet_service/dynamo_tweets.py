@@ -17,7 +17,7 @@ _TOP = "9" * 19
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
 
 
-class DynamoStore:
+class DynamoTweets:
     """The Store on the table tweets."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.posting import ReusedKeyError, post_once
-from tweet_service.store import DynamoStore
 from tweet_service.tables import client
 from tweet_service.tweets import (
     BadCursorError,
@@ -122,12 +122,12 @@ class TestMemoryStore(StorePromises):
 
 
 @pytest.mark.stack
-class TestDynamoStore(StorePromises):
+class TestDynamoTweets(StorePromises):
     """On the real table."""
 
     @pytest.fixture
     def store(self):
-        return DynamoStore(client(), os.environ.get("TABLE_PREFIX", ""))
+        return DynamoTweets(client(), os.environ.get("TABLE_PREFIX", ""))
 
     def test_many_retries_at_once_are_one_tweet(self, store, somebody):
         """Sixteen with one key, eight with one text and eight with another: one text wins, and is written once."""
@@ -157,4 +157,4 @@ class TestDynamoStore(StorePromises):
         """No answer within seconds is an error that invites another try."""
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
         with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
-            DynamoStore(client(), "").find("1")
+            DynamoTweets(client(), "").find("1")
