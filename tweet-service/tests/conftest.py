@@ -5,17 +5,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from murmuration_edge.settings import EdgeSettings
 from murmuration_testkit.tokens import Issuer
 from tweet_service.app import create_app
-from tweet_service.settings import Settings
 from tweet_service.snowflake import Reservation, Snowflakes
 
 from .memory import MemoryAccounts, MemoryStore
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-STRANGER = Issuer()  # signs with a key that nobody published
-SETTINGS = Settings(jwks_url="unused", jwt_issuer=ISSUER.name, jwt_audience=ISSUER.audience, table_prefix="")
+SETTINGS = EdgeSettings(
+    port=0, admin_port=0, jwt_jwks_url="unused", jwt_issuer=ISSUER.name, jwt_audience=ISSUER.audience
+)
 FOREVER = Reservation(1, 0, 2**42)
 
 
@@ -39,7 +40,7 @@ def clock():
 def http(memory, accounts, clock):
     ids = Snowflakes(lambda: clock.now)
     ids.reserve(FOREVER)
-    parts = {"store": memory, "accounts": accounts, "keys": ISSUER, "ids": ids}
+    parts = {"tweets": memory, "accounts": accounts, "keys": ISSUER, "ids": ids}
     return create_app(SETTINGS, **parts, now=lambda: clock.now).test_client()
 
 

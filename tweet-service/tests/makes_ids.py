@@ -8,9 +8,10 @@ import sys
 import threading
 from dataclasses import replace
 
-from tweet_service.dynamo_worker_ids import WorkerIds, keep_reserved
+from murmuration_runtime.dynamo import client
+from murmuration_runtime.readiness import Readiness
+from tweet_service.dynamo_worker_ids import DynamoWorkerIds, keep_reserved
 from tweet_service.snowflake import NoWorkerIdError, Reservation, Snowflakes
-from tweet_service.tables import client
 
 first, clock, ahead = map(int, sys.argv[1:])
 held: list[Reservation] = []
@@ -28,7 +29,8 @@ def reserve(reservation: Reservation) -> None:
 
 
 ids = Snowflakes(now)
-keep_reserved(WorkerIds(client(), os.environ.get("TABLE_PREFIX", ""), now, range(first, first + 2)), reserve)
+worker_ids = DynamoWorkerIds(client(), os.environ.get("TABLE_PREFIX", ""), now, range(first, first + 2))
+keep_reserved(worker_ids, reserve, Readiness())
 while True:
     try:
         print(ids.next()[0], flush=True)  # noqa: T201 - it is asked for

@@ -1,8 +1,9 @@
 """The store in memory: what the rules are tested on, held to the same tests as DynamoDB."""
 
+from murmuration_edge.cursors import BadCursorError
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
-from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
+from tweet_service.tweets import Claim, Kept, Page, TakenIdError, Tweet
 
 
 class MemoryStore:
@@ -35,7 +36,7 @@ class MemoryStore:
 
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
         if cursor is not None and not cursor.isdecimal():
-            raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
+            raise BadCursorError
         said = sorted((kept.tweet for kept in self.rows.values() if not kept.deleted), key=lambda t: -int(t.tweet_id))
         below = [t for t in said if t.author_id == author_id and (cursor is None or int(t.tweet_id) < int(cursor))]
         return Page(below[:limit], below[limit - 1].tweet_id if len(below) > limit else None)

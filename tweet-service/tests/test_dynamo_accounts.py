@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from murmuration_runtime.dynamo import client
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
-from tweet_service.tables import client
 
 from .memory import MemoryAccounts
 from .written_accounts import WrittenAccounts

@@ -1,6 +1,5 @@
 """What every store promises: the same tests on the one in memory and on DynamoDB."""
 
-import base64
 import itertools
 import os
 import random
@@ -9,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from murmuration_edge.cursors import BadCursorError, encode
+from murmuration_runtime.dynamo import client
+from murmuration_runtime.errors import StoreAwayError
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.posting import ReusedKeyError, post_once
-from tweet_service.tables import client
 from tweet_service.tweets import (
-    BadCursorError,
     Claim,
-    StoreAwayError,
     TakenIdError,
     Tweet,
 )
@@ -108,7 +107,7 @@ class StorePromises:
     @pytest.mark.parametrize("text", ["not ours", "", "5", "9" * 20, "9" * 2_500, "\u0661" * 19])
     def test_a_foreign_cursor_is_refused(self, store, somebody, text):
         """A cursor that was not handed out is the client's error."""
-        cursor = base64.urlsafe_b64encode(text.encode()).decode() or "="
+        cursor = encode(text) or "="
         with pytest.raises(BadCursorError, match="next_cursor"):
             store.by_author(somebody(), 3, cursor)
 

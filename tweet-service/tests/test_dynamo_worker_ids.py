@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tweet_service.dynamo_worker_ids import SPAN_MS, WorkerIds
-from tweet_service.tables import client
-from tweet_service.tweets import StoreAwayError
+from murmuration_runtime.dynamo import client
+from murmuration_runtime.errors import StoreAwayError
+from tweet_service.dynamo_worker_ids import SPAN_MS, DynamoWorkerIds
 
 TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
 
@@ -31,7 +31,7 @@ class TestOnDynamoDB:
         """Processes that all want the same number, or two, beyond those that real ones take."""
         chosen = random.randrange(2**20, 2**50)
         dynamodb = client()
-        return lambda count=1: WorkerIds(dynamodb, TABLE_PREFIX, lambda: clock[0], range(chosen, chosen + count))
+        return lambda count=1: DynamoWorkerIds(dynamodb, TABLE_PREFIX, lambda: clock[0], range(chosen, chosen + count))
 
     def test_no_two_hold_the_same_number(self, bidder):
         """The second takes another."""

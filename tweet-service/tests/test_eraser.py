@@ -8,10 +8,13 @@ import sys
 import time
 
 import pytest
+import urllib3
 
+from murmuration_runtime.dynamo import client
+from murmuration_testkit.ports import free_port
+from murmuration_testkit.waiting import eventually
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
-from tweet_service.tables import client
 from tweet_service.tweets import Tweet
 
 from .written_accounts import WrittenAccounts
@@ -66,4 +69,29 @@ def test_an_odd_rate_stops_the_start(rate):
     run = start("--once", ERASURE_RATE=rate)
     _, said = run.communicate(timeout=60)
     assert run.returncode == 1
-    assert f"ERASURE_RATE must be a whole number above 0, not '{rate}'" in said
+    assert f"ERASURE_RATE is '{rate}': input should be" in said
+
+
+def test_probes_are_answered_while_the_store_is_away():
+    """The process lives, and says what it waits for."""
+    port = free_port()
+    aws = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+    run = start(ADMIN_PORT=str(port), HOST="127.0.0.1", AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9", **aws)
+
+    def probed():
+        try:
+            answer = urllib3.request("GET", f"http://127.0.0.1:{port}/readyz", retries=False)
+        except urllib3.exceptions.HTTPError:
+            return None
+        return answer.status, "127.0.0.1:9" in answer.json()["waiting_for"][0]
+
+    try:
+        eventually(probed, (503, True))
+        run.terminate()
+        _, said = run.communicate(timeout=60)
+    finally:
+        run.kill()
+    assert run.returncode == 0
+    assert {"not ready", "erasure waits for the store; nothing is lost"} <= {
+        json.loads(line)["message"] for line in said.splitlines()
+    }

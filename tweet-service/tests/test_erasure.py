@@ -2,13 +2,12 @@
 
 from contextlib import suppress
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tweet_service.eraser import Pace
+from murmuration_runtime.errors import StoreAwayError
 from tweet_service.erasure import AGAIN_MS, Erasure
-from tweet_service.tweets import StoreAwayError, Tweet
+from tweet_service.tweets import Tweet
 
 from .memory import MemoryAccounts, MemoryStore
 
@@ -161,20 +160,3 @@ def test_an_account_that_was_looked_at_rests():
     assert erasure.turn().deleted == {}
     world.now += AGAIN_MS
     assert erasure.turn().deleted == {"a": 1}
-
-
-def test_requests_go_at_their_pace():
-    """Ten a second are ten a second, however fast they are answered, and an idle second is not made up for."""
-    time, slept = [100.0], []
-
-    def sleep(seconds):
-        slept.append(round(seconds, 6))
-        time[0] += seconds
-
-    pace = Pace(10, lambda: time[0], sleep)
-    for _ in range(3):
-        pace.wait()
-    time[0] += 5
-    for _ in range(2):
-        pace.wait()
-    assert slept == pytest.approx([0.1, 0.1, 0.1])

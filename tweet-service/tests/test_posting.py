@@ -5,14 +5,15 @@ from contextlib import suppress
 
 import pytest
 
+from murmuration_runtime.errors import StoreAwayError
 from tweet_service.posting import BadKeyError, BadTextError, ReusedKeyError, check_text, post, post_once
-from tweet_service.tweets import StoreAwayError, Tweet
+from tweet_service.tweets import Tweet
 
 from .memory import MemoryStore
 
 
 @pytest.mark.parametrize(
-    ("text", "named"), [("", "say something"), (" \n", "say something"), ("x" * 281, "281"), ("é" * 9_000, "bytes")]
+    ("text", "named"), [("", "white space"), (" \n", "white space"), ("x" * 281, "281"), ("é" * 9_000, "bytes")]
 )
 def test_an_empty_or_over_long_text_is_refused(text, named):
     """The error says what is wrong with it."""

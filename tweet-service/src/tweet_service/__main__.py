@@ -1,23 +1,21 @@
 """python -m tweet_service erase: deletes the tweets of deleted accounts, beside the service."""
 
 import argparse
-import logging
 import signal
 import sys
-import threading
 import time
 
-from pythonjsonlogger.json import JsonFormatter
-from werkzeug.serving import make_server
-
-from tweet_service.app import create_probes
+from murmuration_runtime import admin, dynamo, logs
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.metrics import announce_build
+from murmuration_runtime.readiness import Readiness
+from murmuration_runtime.retries import Pace
+from murmuration_runtime.settings import read
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
-from tweet_service.eraser import Eraser, Pace
+from tweet_service.eraser import Eraser
 from tweet_service.erasure import Erasure
-from tweet_service.settings import ErasureSettings
-from tweet_service.tables import client
-from tweet_service.tweets import StoreAwayError
+from tweet_service.settings import EraserSettings, ErasureSettings
 
 
 def main() -> int:
@@ -26,48 +24,48 @@ def main() -> int:
     erase = parser.add_subparsers(required=True, metavar="JOB").add_parser(
         "erase", help="delete the tweets of deleted accounts, until SIGTERM"
     )
-    erase.add_argument("--once", action="store_true", help="look at each account that is due once, and end")
+    erase.add_argument("--once", action="store_true", help="look at each deleted account once, then end")
     once = parser.parse_args().once
-    settings = ErasureSettings.from_environment(serves=not once)
-    log_as_json(settings.log_level)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # at any moment: the tables hold all there is to know
-    dynamodb = client()
-    eraser = Eraser(
-        Erasure(
-            DynamoAccounts(dynamodb, settings.table_prefix),
-            DynamoTweets(dynamodb, settings.table_prefix),
-            lambda: time.time_ns() // 1_000_000,
-            Pace(settings.rate).wait,
-            settings.settled_seconds * 1000,
-        )
-    )
-    if once:
-        return look_once(eraser)
-    probes = make_server(settings.host, settings.port, create_probes({"erasure": eraser.check}), threaded=True)
-    threading.Thread(target=probes.serve_forever, name="probes", daemon=True).start()
+    return look_once(read(ErasureSettings)) if once else keep_erasing(read(EraserSettings))
+
+
+def keep_erasing(settings: EraserSettings) -> int:
+    """Erase for as long as the process lives."""
+    eraser, tweets = build(settings)
+    announce_build("tweet-service", settings.build_commit)
+    readiness = Readiness("dynamodb")
+    readiness.keep_looking({"dynamodb": tweets.check})
+    admin.start(settings.host, settings.admin_port, readiness.waiting_for)
     eraser.run()
     return 0
 
 
-def look_once(eraser: Eraser) -> int:
+def look_once(settings: ErasureSettings) -> int:
     """Look at each account that is due; 1 if the store is away."""
+    eraser, _ = build(settings)
     try:
         while eraser.turn():
             pass
     except StoreAwayError as error:
-        sys.stderr.write(f"{error}; nothing is lost, run it again\n")
+        sys.stderr.write(f"{error}. Nothing is lost; run it again.\n")
         return 1
     return 0
 
 
-def log_as_json(level: str) -> None:
-    """Write one object a line; the libraries speak up only when something is wrong."""
-    names = {"asctime": "time", "levelname": "level", "name": "logger"}
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter("{asctime}{levelname}{name}{message}", style="{", rename_fields=names))
-    logging.basicConfig(level=level, handlers=[handler])
-    for library in ("botocore", "werkzeug"):
-        logging.getLogger(library).setLevel(logging.WARNING)
+def build(settings: ErasureSettings) -> tuple[Eraser, DynamoTweets]:
+    """Build the eraser on real parts."""
+    logs.write_json(settings.log_level)
+    dynamodb = dynamo.client()
+    tweets = DynamoTweets(dynamodb, settings.table_prefix)
+    erasure = Erasure(
+        DynamoAccounts(dynamodb, settings.table_prefix),
+        tweets,
+        lambda: time.time_ns() // 1_000_000,
+        Pace(settings.erasure_rate).wait,
+        settings.erasure_settled_seconds * 1000,
+    )
+    return Eraser(erasure), tweets
 
 
 if __name__ == "__main__":

@@ -2,51 +2,44 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, ConfigDict
 
+from murmuration_edge.auth import caller
+from murmuration_edge.bodies import Body, read_body
+from murmuration_edge.paging import link_next, read_limit
+from murmuration_edge.problems import Statuses
 from tweet_service import posting, tweets
 from tweet_service.audience import Accounts
-from tweet_service.auth import KeysAwayError, UnauthorizedError, caller
-from tweet_service.problems import read_body, read_limit
 from tweet_service.snowflake import NoWorkerIdError
 from tweet_service.tweets import Store
 
-STATUSES = {
-    tweets.BadCursorError: (400, {}),
-    posting.BadKeyError: (400, {}),
-    UnauthorizedError: (401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}),
-    tweets.NotYoursError: (403, {}),
-    tweets.PrivateAuthorError: (403, {}),
-    tweets.UnknownTweetError: (404, {}),
-    posting.BadTextError: (422, {}),
-    posting.ReusedKeyError: (422, {}),
-    NoWorkerIdError: (503, {"Retry-After": "1"}),
-    tweets.StoreAwayError: (503, {"Retry-After": "1"}),
-    KeysAwayError: (503, {"Retry-After": "1"}),
+STATUSES: Statuses = {
+    posting.BadKeyError: 400,
+    tweets.NotYoursError: 403,
+    tweets.PrivateAuthorError: 403,
+    tweets.UnknownTweetError: 404,
+    posting.BadTextError: 422,
+    posting.ReusedKeyError: 422,
+    NoWorkerIdError: 503,
 }
 
 
-class NewTweet(BaseModel):
+class NewTweet(Body):
     """The body of POST /v1/tweets."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
     text: str
 
 
 def blueprint(
     store: Store,
     accounts: Accounts,
-    authenticate: Callable[[], None],
     next_id: Callable[[], tuple[str, int]],
     now: Callable[[], int],
 ) -> Blueprint:
     """Routes over one store of tweets, and what is known of their authors."""
     bp = Blueprint("tweets", __name__, url_prefix="/v1")
-    bp.before_request(authenticate)
 
     @bp.post("/tweets")
     def post() -> ResponseReturnValue:
@@ -74,10 +67,6 @@ def blueprint(
         """List what this user said, newest first."""
         limit, cursor = read_limit(20, 200), request.args.get("cursor")
         page = tweets.said_by(store, accounts, user_id, caller(), limit, cursor)
-        response = jsonify(asdict(page))
-        if page.next_cursor:
-            following_page: dict[str, Any] = {**request.args, "cursor": page.next_cursor}
-            response.headers["Link"] = f'<{url_for(".by_author", user_id=user_id, **following_page)}>; rel="next"'
-        return response
+        return link_next(jsonify(asdict(page)), page.next_cursor)
 
     return bp

@@ -4,9 +4,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import FOLLOWERS, USERS
+from murmuration_runtime.dynamo import errors_named
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
-from tweet_service.tables import away
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -22,7 +22,7 @@ class DynamoAccounts:
 
     def author(self, user_id: str) -> Author:
         """Return what holds for this author, strongly consistent; of nobody, the usual."""
-        with away():
+        with errors_named():
             item: Any = self._dynamodb.get_item(
                 TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
             ).get("Item", {})
@@ -31,7 +31,7 @@ class DynamoAccounts:
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the first follows the second, strongly consistent."""
         key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
-        with away():
+        with errors_named():
             return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
 
     def due(self) -> list[Due]:
@@ -42,7 +42,7 @@ class DynamoAccounts:
             KeyConditionExpression="erasure = :due",
             ExpressionAttributeValues={":due": {"S": USERS.DUE}},
         )
-        with away():
+        with errors_named():
             return [
                 Due(item[USERS.user_id]["S"], int(item[USERS.deleted_at]["N"]))
                 for page in pages
@@ -52,7 +52,7 @@ class DynamoAccounts:
     def erased(self, due: Due) -> None:
         """Take the account off the list. If a transaction holds its item, it stays on, and is looked at again."""
         refusals = self._dynamodb.exceptions
-        with away(), suppress(refusals.ConditionalCheckFailedException, refusals.TransactionConflictException):
+        with errors_named(), suppress(refusals.ConditionalCheckFailedException, refusals.TransactionConflictException):
             self._dynamodb.update_item(
                 TableName=self._users,
                 Key={USERS.user_id: {"S": due.author_id}},

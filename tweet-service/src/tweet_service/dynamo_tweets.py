@@ -1,14 +1,13 @@
 """Tweets in DynamoDB: each write is one request for one item."""
 
-import base64
-import binascii
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.ids import is_tweet_id
 from contracts.tables import TWEET_CLAIMS, TWEETS
-from tweet_service.tables import away
-from tweet_service.tweets import BadCursorError, Claim, Kept, Page, TakenIdError, Tweet
+from murmuration_edge import cursors
+from murmuration_runtime.dynamo import errors_named
+from tweet_service.tweets import Claim, Kept, Page, TakenIdError, Tweet
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -18,24 +17,22 @@ CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
 
 
 class DynamoTweets:
-    """The Store on the table tweets."""
+    """The Store on the tables tweets and tweet_claims."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, probe: "DynamoDBClient | None" = None) -> None:
-        """Take a client for the work, and one for probes, which want their answer at once."""
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
-        self._probe = probe or dynamodb
         self._table = f"{table_prefix}{TWEETS.name}"
         self._claims = f"{table_prefix}{TWEET_CLAIMS.name}"
 
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
-        with away():
-            self._probe.get_item(TableName=self._table, Key={TWEETS.tweet_id: {"S": "-"}})
+        with errors_named():
+            self._dynamodb.get_item(TableName=self._table, Key={TWEETS.tweet_id: {"S": "-"}})
 
     def add(self, tweet: Tweet) -> None:
         """Write a new row, or raise TakenIdError."""
         try:
-            with away():
+            with errors_named():
                 self._dynamodb.put_item(
                     TableName=self._table,
                     Item={
@@ -59,7 +56,7 @@ class DynamoTweets:
             TWEET_CLAIMS.expires_at: {"N": str(claim.created_at // 1000 + CLAIM_SECONDS)},
         }
         try:
-            with away():
+            with errors_named():
                 self._dynamodb.put_item(
                     TableName=self._claims,
                     Item=item,
@@ -76,7 +73,7 @@ class DynamoTweets:
 
     def unclaim(self, author_id: str, key: str, tweet_id: str) -> None:
         """Withdraw the claim if it is for this tweet."""
-        with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+        with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.delete_item(
                 TableName=self._claims,
                 Key=_claim_key(author_id, key),
@@ -86,7 +83,7 @@ class DynamoTweets:
 
     def find(self, tweet_id: str) -> Kept | None:
         """Return the row, strongly consistent."""
-        with away():
+        with errors_named():
             answer = self._dynamodb.get_item(
                 TableName=self._table, Key={TWEETS.tweet_id: {"S": tweet_id}}, ConsistentRead=True
             )
@@ -95,7 +92,7 @@ class DynamoTweets:
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:
         """Mark the row; a mark that is there stays."""
-        with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+        with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key={TWEETS.tweet_id: {"S": tweet_id}},
@@ -117,11 +114,11 @@ class DynamoTweets:
             items, below = self._down(author_id, below, limit + 1)
             tweets += [_tweet(item) for item in items]
         page = tweets[:limit]
-        return Page(page, _write_cursor(page[-1].tweet_id) if len(tweets) > limit else None)
+        return Page(page, cursors.encode(page[-1].tweet_id) if len(tweets) > limit else None)
 
     def _down(self, author_id: str, below: str, most: int) -> tuple[list[Any], str | None]:
         """Look at so many of an author's tweets below an id; return the undeleted, and below which id to go on."""
-        with away():
+        with errors_named():
             answer: Any = self._dynamodb.query(
                 TableName=self._table,
                 IndexName=TWEETS.by_author,
@@ -148,13 +145,8 @@ def _tweet(item: Any) -> Tweet:
     )
 
 
-def _write_cursor(tweet_id: str) -> str:
-    return base64.urlsafe_b64encode(tweet_id.encode()).decode().rstrip("=")
-
-
 def _read_cursor(cursor: str) -> str:
-    with suppress(ValueError, binascii.Error):
-        tweet_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        if is_tweet_id(tweet_id):
-            return tweet_id
-    raise BadCursorError("cursor: give back a next_cursor as it came, or leave it out")
+    tweet_id = cursors.decode(cursor)
+    if tweet_id is None or not is_tweet_id(tweet_id):
+        raise cursors.BadCursorError
+    return tweet_id

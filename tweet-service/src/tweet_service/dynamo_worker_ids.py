@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import WORKER_IDS
+from murmuration_runtime.dynamo import errors_named
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.readiness import Readiness
 from tweet_service.snowflake import WORKERS, Reservation
-from tweet_service.tables import away
-from tweet_service.tweets import StoreAwayError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,8 +27,8 @@ PAUSE = 5.0
 _log = logging.getLogger(__name__)
 
 
-class WorkerIds:
-    """The table worker_ids, for one process."""
+class DynamoWorkerIds:
+    """Numbers in the table worker_ids, for one process."""
 
     def __init__(
         self,
@@ -40,10 +41,11 @@ class WorkerIds:
         self._table = f"{table_prefix}{WORKER_IDS.name}"
         self._now = now
         self._workers = workers
-        self._owner = uuid.uuid4().hex
+        self._owner = ""
 
     def claim(self) -> Reservation:
-        """Reserve a number that is free or ran out."""
+        """Reserve a number that is free or ran out, under a name that no process had before."""
+        self._owner = uuid.uuid4().hex
         for worker in random.sample(self._workers, len(self._workers)):
             if reservation := self._reserve(worker, "attribute_not_exists(until_ms) OR until_ms < :now"):
                 _log.info("worker number claimed", extra={"worker": worker, "until_ms": reservation.until_ms})
@@ -62,7 +64,7 @@ class WorkerIds:
         values: dict[str, Any] = {":owner": {"S": self._owner}, ":until": {"N": str(until)}}
         if ":now" in condition:
             values[":now"] = {"N": str(now)}
-        with away(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
+        with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             old = self._dynamodb.update_item(
                 TableName=self._table,
                 Key={WORKER_IDS.worker_id: {"N": str(worker)}},
@@ -76,8 +78,8 @@ class WorkerIds:
         return None
 
 
-def keep_reserved(ids: WorkerIds, reserve: Callable[[Reservation], None]) -> None:
-    """Hold a number for as long as the process lives, in a thread of its own."""
+def keep_reserved(ids: DynamoWorkerIds, reserve: Callable[[Reservation], None], readiness: Readiness) -> None:
+    """Hold a number for as long as the process lives, in a thread of its own; ready means that there has been one."""
 
     def hold() -> None:
         held: Reservation | None = None
@@ -85,8 +87,12 @@ def keep_reserved(ids: WorkerIds, reserve: Callable[[Reservation], None]) -> Non
             try:
                 held = (ids.renew(held) if held else None) or ids.claim()
                 reserve(held)
+                readiness.has("worker number")
             except Exception as error:  # noqa: BLE001 - whatever it is, the next try may find it mended
-                _log.warning("waiting", extra={"waiting_for": f"a worker number: {error}"})
+                if held is None:
+                    readiness.lacks("worker number", error)
+                else:
+                    _log.warning("worker number not renewed", extra={"worker": held.worker, "reason": str(error)})
             threading.Event().wait(PAUSE if held else 1)
 
     threading.Thread(target=hold, name="worker-ids", daemon=True).start()

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from prometheus_client import Counter, Gauge
 
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.metrics import METRICS
 from tweet_service.erasure import Erasure
-from tweet_service.telemetry import METRICS
-from tweet_service.tweets import StoreAwayError
 
 PAUSE_S = 1.0
 DUE = Gauge(
@@ -20,55 +20,31 @@ TURNED = Gauge("tweet_eraser_last_turn_timestamp_seconds", "When the last turn w
 _log = logging.getLogger(__name__)
 
 
-class Pace:
-    """Lets so many requests pass in a second."""
-
-    def __init__(
-        self, rate: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], object] = time.sleep
-    ) -> None:
-        self._gap = 1 / rate
-        self._clock = clock
-        self._sleep = sleep
-        self._next = clock()
-
-    def wait(self) -> None:
-        """Return when the next request may go."""
-        now = self._clock()
-        if now < self._next:
-            self._sleep(self._next - now)
-        self._next = max(self._next, now) + self._gap
-
-
 class Eraser:
     """Turns of one erasure."""
 
     def __init__(self, erasure: Erasure, sleep: Callable[[float], object] = time.sleep) -> None:
         self._erasure = erasure
         self._sleep = sleep
-        self._missing = "the first turn is not through"
-
-    def check(self) -> None:
-        """Raise StoreAwayError unless the last turn went through."""
-        if self._missing:
-            raise StoreAwayError(self._missing)
 
     def run(self) -> None:
         """Take turns for ever; a store that is away is waited for."""
+        reason = ""
         while True:
+            unfinished = False
             try:
                 unfinished = self.turn()
+                reason = ""
             except StoreAwayError as error:
-                if str(error) != self._missing:
-                    _log.warning("waiting", extra={"waiting_for": str(error)})
-                self._missing = str(error)
-                unfinished = False
+                if str(error) != reason:
+                    reason = str(error)
+                    _log.warning("erasure waits for the store; nothing is lost", extra={"reason": reason})
             if not unfinished:
                 self._sleep(PAUSE_S)
 
     def turn(self) -> bool:
         """Take one turn, and tell whether there is more to do at once."""
         turn = self._erasure.turn()
-        self._missing = ""
         DUE.set(turn.due - len(turn.erased))
         DELETED.inc(sum(turn.deleted.values()))
         ERASED.inc(len(turn.erased))

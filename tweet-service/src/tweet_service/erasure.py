@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tweet_service.tweets import Store
+
 AGAIN_MS = 30_000  # between two looks at one account
 
 
@@ -19,7 +21,7 @@ class Due:
     deleted_at: int
 
 
-class Accounts(Protocol):
+class DeletedAccounts(Protocol):
     """Which accounts are due."""
 
     def due(self) -> list[Due]:
@@ -27,16 +29,6 @@ class Accounts(Protocol):
 
     def erased(self, due: Due) -> None:
         """Take one off the list, if it is there."""
-
-
-class Tweets(Protocol):
-    """Their tweets."""
-
-    def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
-        """Return a page of ids that are not marked as deleted, going down, and where the next begins."""
-
-    def mark_deleted(self, tweet_id: str, now: int) -> None:
-        """Mark the row; a mark that is there stays."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +54,8 @@ class _Look:
 class Erasure:
     """Looks at the tweets of all that are due, a page of each in turn: one with very many keeps nobody waiting."""
 
-    accounts: Accounts
-    tweets: Tweets
+    accounts: DeletedAccounts
+    tweets: Store
     now: Callable[[], int]
     pace: Callable[[], object]
     settled_ms: int

@@ -44,13 +44,13 @@ def post_once(store: Store, author_id: str, text: str, key: str, next_id: Callab
     The claim comes first. So a crash between the two, or two retries at once, end in the same tweet.
     """
     if not _KEY.fullmatch(key):
-        raise BadKeyError("Idempotency-Key must be 1 to 255 visible ASCII characters")
+        raise BadKeyError("Idempotency-Key: Send 1 to 255 visible ASCII characters.")
     check_text(text)
     digest = sha256(text.encode()).hexdigest()
     while True:
         claim = store.claim(author_id, key, Claim(*next_id(), digest))
         if claim.digest != digest:
-            raise ReusedKeyError("this Idempotency-Key came with another text before; take a new key")
+            raise ReusedKeyError("Idempotency-Key: This key came with another text before. Send a new key.")
         tweet = Tweet(claim.tweet_id, author_id, text, claim.created_at)
         if _written(store, tweet):
             return tweet
@@ -60,12 +60,12 @@ def post_once(store: Store, author_id: str, text: str, key: str, next_id: Callab
 def check_text(text: str) -> None:
     """Refuse what is empty, blank or too long, counted as people count: in grapheme clusters."""
     if not text.strip():
-        raise BadTextError("text must say something")
+        raise BadTextError("text: Send more than white space.")
     if len(text.encode()) > LONGEST_BYTES:
-        raise BadTextError(f"text must have at most {LONGEST_BYTES} bytes")
+        raise BadTextError(f"text: Send at most {LONGEST_BYTES} bytes.")
     length = len(regex.findall(r"\X", text))
     if length > LONGEST:
-        raise BadTextError(f"text must have at most {LONGEST} characters, it has {length}")
+        raise BadTextError(f"text: Send at most {LONGEST} characters, not {length}.")
 
 
 def _written(store: Store, tweet: Tweet) -> bool:

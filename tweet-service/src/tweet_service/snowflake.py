@@ -45,11 +45,6 @@ class Snowflakes:
             self._reserved = reservation
             self._last = max(self._last, (reservation.start_ms, -1))
 
-    def check(self) -> None:
-        """Raise NoWorkerIdError unless ids can be made now."""
-        if self._now() >= self._reserved.until_ms:
-            raise NoWorkerIdError("no worker number is reserved for this moment")
-
     def next(self) -> tuple[str, int]:
         """Return a new id and the time it tells, never below the one before."""
         with self._lock:
@@ -57,6 +52,6 @@ class Snowflakes:
             if sequence == _PER_MS:
                 ms, sequence = ms + 1, 0
             if ms >= self._reserved.until_ms:
-                raise NoWorkerIdError("no worker number is reserved for this moment")
+                raise NoWorkerIdError("no worker number is reserved for now, so no tweet id can be made")
             self._last = (ms, sequence)
             return str((ms - EPOCH_MS) << BITS_BELOW_MS | self._reserved.worker << 12 | sequence), ms

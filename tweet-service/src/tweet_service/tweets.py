@@ -22,16 +22,8 @@ class PrivateAuthorError(Exception):
     """The author is private, and the reader does not follow them."""
 
 
-class BadCursorError(Exception):
-    """A cursor that this service did not hand out."""
-
-
 class TakenIdError(Exception):
     """Another tweet has this id."""
-
-
-class StoreAwayError(Exception):
-    """The store did not answer; the same call may succeed later."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +82,9 @@ class Store(Protocol):
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
         """List an author's undeleted tweets, newest first."""
 
+    def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
+        """Return a page of an author's ids that are not marked, going down, and below which id the next page begins."""
+
 
 def read(store: Store, accounts: Accounts, tweet_id: str, reader_id: str) -> Tweet:
     """Return a tweet that is not deleted. Of a private author's, a stranger does not even learn that there is one."""
@@ -101,7 +96,7 @@ def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now:
     kept = _known(store, tweet_id)
     if kept.tweet.author_id != caller_id:
         _shown(kept, accounts, caller_id)
-        raise NotYoursError("only its author deletes a tweet")
+        raise NotYoursError("Only its author can delete a tweet.")
     if not kept.deleted:
         store.mark_deleted(tweet_id, now)
 
@@ -110,18 +105,18 @@ def said_by(store: Store, accounts: Accounts, author_id: str, reader_id: str, li
     """List what somebody said, newest first; of nobody, and of a deleted account, nothing."""
     seen = view(accounts, author_id, reader_id) if is_user_id(author_id) else View.GONE
     if seen is View.PRIVATE:
-        raise PrivateAuthorError(f"{author_id} is private: ask to follow, and read on when they have accepted")
+        raise PrivateAuthorError(f"{author_id} is private. Ask to follow them, and try again when they have accepted.")
     return store.by_author(author_id, limit, cursor) if seen is View.OPEN else Page([], None)
 
 
 def _shown(kept: Kept, accounts: Accounts, reader_id: str) -> Tweet:
     if kept.deleted or view(accounts, kept.tweet.author_id, reader_id) is not View.OPEN:
-        raise UnknownTweetError(f"there is no tweet {kept.tweet.tweet_id!r}")
+        raise UnknownTweetError(f"There is no tweet {kept.tweet.tweet_id!r}.")
     return kept.tweet
 
 
 def _known(store: Store, tweet_id: str) -> Kept:
     kept = store.find(tweet_id) if is_tweet_id(tweet_id) else None
     if kept is None:
-        raise UnknownTweetError(f"there is no tweet {tweet_id!r}")
+        raise UnknownTweetError(f"There is no tweet {tweet_id!r}.")
     return kept
