@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ import pytest
 import urllib3
 
 from murmuration_testkit.people import Person
+from murmuration_testkit.ports import free_port
 from murmuration_testkit.waiting import eventually
 
 REPOSITORY = Path(__file__).parents[2]
@@ -100,17 +100,16 @@ def held_back(moment):
 @contextmanager
 def tweet_service(dynamodb):
     """Run one more tweet-service, on this DynamoDB."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("gunicorn")), "-c", "tweet-service/gunicorn.conf.py"]
-    environment = {**os.environ, "PORT": str(port), "AWS_ENDPOINT_URL_DYNAMODB": dynamodb}
+    port, admin_port = free_port(), free_port()
+    command = [str(Path(sys.executable).with_name("gunicorn")), "-c", "python:murmuration_edge.gunicorn"]
+    ports = {"PORT": str(port), "ADMIN_PORT": str(admin_port)}
+    environment = {**os.environ, **ports, "AWS_ENDPOINT_URL_DYNAMODB": dynamodb}
     with subprocess.Popen(
         [*command, "tweet_service.app:create_app()"], cwd=REPOSITORY, env=environment, start_new_session=True
     ) as process:
         try:
-            url = f"http://127.0.0.1:{port}"
-            eventually(lambda: _ask(f"{url}/readyz"), 200)
-            yield url, process
+            eventually(lambda: _ask(f"http://127.0.0.1:{admin_port}/readyz"), 200)
+            yield f"http://127.0.0.1:{port}", process
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -38,7 +38,7 @@ class Eraser:
             except StoreAwayError as error:
                 if str(error) != reason:
                     reason = str(error)
-                    _log.warning("erasure waits for the store; nothing is lost", extra={"reason": reason})
+                    _log.warning("erasure waits for the store", extra={"reason": reason})
             if not unfinished:
                 self._sleep(PAUSE_S)
 

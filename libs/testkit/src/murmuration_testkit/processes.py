@@ -2,10 +2,11 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,11 @@ def waiting_for(service: str) -> list[str]:
 
 
 def all_ready(within: float = 90.0) -> None:
-    """Wait until every service says that it is ready."""
+    """Wait until every store can be reached, and every service says that it is ready.
+
+    A service that was ready stays so while a store is away; so the stores are asked by themselves.
+    """
+    eventually(lambda: [name for name in STORES if not _listens(name)], [], within, every=0.3)
     eventually(lambda: {name: missing for name in PROCESSES if (missing := waiting_for(name))}, {}, within, every=0.3)
 
 
@@ -96,6 +101,12 @@ def caught_up(group: str) -> None:
         return {name: count for name, count in lag.items() if count}
 
     eventually(behind, {}, within=60, every=0.2)
+
+
+def _listens(store: str) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", int(os.environ[f"{store.upper()}_PORT"])), 2):
+        return True
+    return False
 
 
 def _signal(send: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:
