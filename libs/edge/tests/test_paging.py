@@ -21,6 +21,15 @@ def test_every_page_links_to_the_next(http):
     assert pages == [[0, 1, 2], [3, 4]]
 
 
+@pytest.mark.parametrize(
+    "argument", ["name=bob", "endpoint=x", "_method=DELETE", "_scheme=https", "_external=1", "_anchor=x"]
+)
+def test_no_argument_of_a_request_changes_where_the_next_page_is(http, argument):
+    """E18: what the service does not know is no instruction for it, and no mistake of its own either."""
+    page = http.get(f"/v1/things?limit=3&{argument}", headers=bearer("alice"))
+    assert page.headers["Link"] == f'</v1/things?limit=3&{argument}&cursor=3>; rel="next"'
+
+
 def test_a_page_has_its_usual_length_unless_it_is_asked_for(http):
     """Two, here."""
     assert len(http.get("/v1/things", headers=bearer("alice")).json) == 2
