@@ -130,7 +130,7 @@ def test_every_line_of_the_log_is_json():
     }
 
 
-@pytest.mark.parametrize("name", ["PORT", "ADMIN_PORT", "JWT_ISSUER"])
+@pytest.mark.parametrize("name", ["PORT", "ADMIN_PORT", "JWT_ISSUER", "JWT_JWKS_URL"])
 def test_a_setting_that_is_wrong_ends_the_process(name):
     """With a sentence that names it; nothing is tried again."""
     status, told = Served(**{name: ""}).ended()

@@ -60,3 +60,9 @@ def test_half_a_request_holds_nobody_up(port):
 def test_any_other_page_is_told_what_there_is(port):
     """The API has a port of its own."""
     assert get(port, "/v1/users/me")[0] == 404
+
+
+def test_a_port_that_is_taken_is_named(port):
+    """The start stops, and says which."""
+    with pytest.raises(OSError, match=f"ADMIN_PORT {port} cannot be served on 127.0.0.1"):
+        admin.start("127.0.0.1", port, list)

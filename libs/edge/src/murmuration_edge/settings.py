@@ -7,12 +7,13 @@ from pydantic import StringConstraints
 from murmuration_runtime.settings import ServiceSettings
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://.+")]
 
 
 class EdgeSettings(ServiceSettings):
     """Where clients are answered, and whose tokens are accepted."""
 
     port: int
-    jwt_jwks_url: Text
+    jwt_jwks_url: HttpUrl
     jwt_issuer: Text
     jwt_audience: Text

@@ -51,7 +51,10 @@ def admin_app(waiting_for: WaitingFor) -> "WSGIApplication":
 
 def start(host: str, port: int, waiting_for: WaitingFor) -> WSGIServer:
     """Serve in a thread until the process ends or the server is shut down; port 0 lets the system choose one."""
-    server = make_server(host, port, admin_app(waiting_for), _Server, _Handler)
+    try:
+        server = make_server(host, port, admin_app(waiting_for), _Server, _Handler)
+    except OSError as error:
+        raise OSError(error.errno, f"ADMIN_PORT {port} cannot be served on {host}: {error.strerror}") from error
     threading.Thread(target=server.serve_forever, name="admin", daemon=True).start()
     return server
 
