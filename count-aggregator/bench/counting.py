@@ -12,9 +12,9 @@ from typing import Any
 from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
-from count_aggregator.tally import Arrival
 from murmuration_testkit.processes import control
 from murmuration_testkit.topics import skip
+from murmuration_worker.messages import Arrival
 
 from ..drills.crowd import client
 from ..drills.workers import Second
@@ -130,14 +130,14 @@ def _batches_after(count: int) -> float:
             for n in range(users)
         ]
 
-    counting = Counting(ledger, "bench")
+    counting = Counting(ledger)
     for generation in range(count):
-        counting.count(mark, batch(f"{mark}-{generation}", 1))
+        counting.count(mark, "bench", batch(f"{mark}-{generation}", 1))
     times = []
     for number in range(40):
         arrivals = batch(f"{mark}-new-{number}", 49)
         began = time.perf_counter()
-        Counting(ledger, "bench").count(mark, arrivals)
+        Counting(ledger).count(mark, "bench", arrivals)
         times.append(time.perf_counter() - began)
     return statistics.median(times)
 

@@ -64,7 +64,7 @@ class Second:
         with self._log.open("ab") as log:
             while not self._over.is_set():
                 if self._wanted.wait(0.2) and (self._process is None or self._process.poll() is not None):
-                    environment = {**os.environ, "PORT": str(self.port)}
+                    environment = {**os.environ, "ADMIN_PORT": str(self.port)}
                     self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
                     self.starts += 1
                 time.sleep(0.2)

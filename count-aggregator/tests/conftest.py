@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from contracts import FollowChanged, Source
-from count_aggregator.tally import Arrival
+from murmuration_worker.messages import Arrival
 
 PEOPLE = ["alice", "bob", "carol", "dave"]
 SHARDS = ["shard-1", "shard-2"]

@@ -1,9 +1,10 @@
 """The ledger in memory, and one whose answers get lost."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from count_aggregator.ledger import OvertakenError, Place, TryAgainError
+from count_aggregator.ledger import OvertakenError, Place
+from murmuration_runtime.errors import StoreAwayError
 
 
 class MemoryLedger:
@@ -30,7 +31,7 @@ class MemoryLedger:
     def write(self, partition_id, result, was, becomes, gaps, _now):
         fault = next(self._faults, None)
         if fault == "lost":
-            raise TryAgainError("the request was lost")
+            raise StoreAwayError("the request was lost")
         if self.places[partition_id] != was:
             raise OvertakenError("another writer was faster")
         self.places[partition_id] = replace(becomes, version=was.version + 1)
@@ -41,23 +42,4 @@ class MemoryLedger:
         self.writes += 1
         self.sizes.append(1 + len(result.users) + len(result.watermarks))
         if fault == "unknown":
-            raise TryAgainError("written, but the answer was lost")
-
-
-@dataclass
-class Letter:
-    value: bytes | None
-    key: bytes | None = b"bob"
-    partition: int = 3
-    offset: int = 7
-    headers: list = field(default_factory=lambda: [("followee_id", b"bob"), ("follower_id", b"alice"), ("odd", None)])
-
-
-class Graveyard:
-    """Dead letters in memory."""
-
-    def __init__(self):
-        self.buried = []
-
-    def bury(self, message, reason):
-        self.buried.append((message, reason))
+            raise StoreAwayError("written, but the answer was lost")

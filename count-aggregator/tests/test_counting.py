@@ -13,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from count_aggregator.counting import Counting
-from count_aggregator.ledger import ACTIONS, PLACE, ROOM, Ledger, Place, TryAgainError, client
-from count_aggregator.tally import Arrival, tally
+from count_aggregator.ledger import ACTIONS, PLACE, ROOM, Ledger, OvertakenError, Place
+from count_aggregator.tally import tally
+from murmuration_runtime import dynamo
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_worker.messages import Arrival
 
 from .conftest import arrivals, event, histories, truth
 from .memory import MemoryLedger
@@ -38,12 +41,12 @@ REFUSALS = {
 def test_faults_and_redelivery_in_any_order_change_nothing(history, faults, data):
     """Lost requests, lost answers, crashes and a second owner: each event counts once."""
     ledger = MemoryLedger(faults)
-    owners = [Counting(ledger, TOPIC_ID, sleep=lambda _: None) for _ in range(2)]
+    owners = [Counting(ledger, sleep=lambda _: None) for _ in range(2)]
     done = 0
     while done < len(history):
         start = data.draw(st.integers(0, done))
         done = data.draw(st.integers(done + 1, len(history)))
-        owners[data.draw(st.integers(0, 1))].count(PARTITION, arrivals(history[start:done], start))
+        owners[data.draw(st.integers(0, 1))].count(PARTITION, TOPIC_ID, arrivals(history[start:done], start))
     expected = truth(history)
     assert (+ledger.followers, -ledger.followers) == (+expected[0], -expected[0])
     assert (+ledger.following, -ledger.following) == (+expected[1], -expected[1])
@@ -53,24 +56,24 @@ def test_faults_and_redelivery_in_any_order_change_nothing(history, faults, data
 def test_a_batch_of_distinct_users_is_split_and_a_viral_one_is_not():
     """300 pairs need seven transactions of 100 actions; 300 fans of one star need four. All but the last are full."""
     ledger = MemoryLedger()
-    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(n, f"a-{n}", f"b-{n}") for n in range(1, 301)]))
+    Counting(ledger).count(PARTITION, TOPIC_ID, arrivals([event(n, f"a-{n}", f"b-{n}") for n in range(1, 301)]))
     assert ledger.sizes == [ACTIONS] * 6 + [2 + 2 * 6]
     ledger = MemoryLedger()
-    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(n, f"a-{n}", "star") for n in range(1, 301)]))
+    Counting(ledger).count(PARTITION, TOPIC_ID, arrivals([event(n, f"a-{n}", "star") for n in range(1, 301)]))
     assert ledger.sizes == [ACTIONS] * 3 + [3 + 9]
 
 
 def test_what_vanished_is_told_once_and_only_when_it_is_written(caplog):
     """Offsets that never came are a gap; a memory that another owner overtook sees none."""
     ledger = MemoryLedger()
-    first, second = (Counting(ledger, TOPIC_ID, sleep=lambda _: None) for _ in range(2))
+    first, second = (Counting(ledger, sleep=lambda _: None) for _ in range(2))
     history = arrivals([event(n) for n in range(1, 10)])
-    first.count(PARTITION, history[:2])
-    second.count(PARTITION, history[2:5])
-    first.count(PARTITION, history[5:6])  # it believes that 2 comes next
+    first.count(PARTITION, TOPIC_ID, history[:2])
+    second.count(PARTITION, TOPIC_ID, history[2:5])
+    first.count(PARTITION, TOPIC_ID, history[5:6])  # it believes that 2 comes next
     assert ledger.gaps == []
-    first.count(PARTITION, history[8:])
-    first.count(PARTITION, history[5:])
+    first.count(PARTITION, TOPIC_ID, history[8:])
+    first.count(PARTITION, TOPIC_ID, history[5:])
     assert ledger.gaps == [f"offsets 6 to 7 of topic {TOPIC_ID}"]
     told = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert [record.gap for record in told] == ledger.gaps
@@ -79,17 +82,17 @@ def test_what_vanished_is_told_once_and_only_when_it_is_written(caplog):
 def test_what_vanished_before_the_first_event_is_a_gap_too():
     """A group that begins late has missed what Kafka no longer keeps."""
     ledger = MemoryLedger()
-    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(1)], first=5))
+    Counting(ledger).count(PARTITION, TOPIC_ID, arrivals([event(1)], first=5))
     assert ledger.gaps == [f"offsets 0 to 4 of topic {TOPIC_ID}"]
 
 
 def test_a_topic_made_again_is_a_gap():
     """Its offsets begin anew, and nobody knows what the old one still had."""
     ledger = MemoryLedger()
-    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(1), event(2)]))
-    again = Counting(ledger, "topic-2")
-    again.count(PARTITION, arrivals([event(3)]))
-    again.count(PARTITION, arrivals([event(4)], first=1))
+    Counting(ledger).count(PARTITION, TOPIC_ID, arrivals([event(1), event(2)]))
+    again = Counting(ledger)
+    again.count(PARTITION, "topic-2", arrivals([event(3)]))
+    again.count(PARTITION, "topic-2", arrivals([event(4)], first=1))
     assert ledger.gaps == [f"topic {TOPIC_ID} counted up to offset 2 was re-created as topic-2"]
     assert ledger.places[PARTITION] == Place(3, 2, "topic-2")
     assert ledger.followers["bob"] == 4
@@ -98,9 +101,9 @@ def test_a_topic_made_again_is_a_gap():
 def test_repeats_and_dead_letters_move_the_offset_without_a_gap():
     """The producer's own repeats and poison have offsets of their own, and a new owner expects what follows them."""
     ledger = MemoryLedger()
-    Counting(ledger, TOPIC_ID).count(PARTITION, arrivals([event(1), event(1)]))
-    Counting(ledger, TOPIC_ID).count(PARTITION, [Arrival(2, None), Arrival(3, event(1))])
-    Counting(ledger, TOPIC_ID).count(PARTITION, [Arrival(4, event(2))])
+    Counting(ledger).count(PARTITION, TOPIC_ID, arrivals([event(1), event(1)]))
+    Counting(ledger).count(PARTITION, TOPIC_ID, [Arrival(2, None), Arrival(3, event(1))])
+    Counting(ledger).count(PARTITION, TOPIC_ID, [Arrival(4, event(2))])
     assert ledger.gaps == []
     assert ledger.places[PARTITION].next_offset == 5
     assert ledger.followers["bob"] == 2
@@ -110,23 +113,23 @@ def test_a_replay_writes_nothing():
     """The whole topic read again from the beginning costs reads alone."""
     ledger = MemoryLedger()
     history = arrivals([event(n) for n in range(1, 50)])
-    Counting(ledger, TOPIC_ID).count(PARTITION, history)
+    Counting(ledger).count(PARTITION, TOPIC_ID, history)
     writes = ledger.writes
-    Counting(ledger, TOPIC_ID).count(PARTITION, history)
+    Counting(ledger).count(PARTITION, TOPIC_ID, history)
     assert ledger.writes == writes
 
 
 def test_a_batch_asks_only_for_shards_that_are_new_to_it():
     """A thousand shards come and go; each is asked for once, and few are remembered."""
     ledger = MemoryLedger()
-    counting = Counting(ledger, TOPIC_ID)
+    counting = Counting(ledger)
     for generation in range(1_000):
         for half in range(2):
             one = event(half, shard=f"generation-{generation}")
-            counting.count(PARTITION, [Arrival(2 * generation + half, one)])
+            counting.count(PARTITION, TOPIC_ID, [Arrival(2 * generation + half, one)])
     assert ledger.asked == 1_000
     assert ledger.followers["bob"] == 2_000
-    assert len(counting._known[PARTITION].watermarks) <= 100  # noqa: SLF001 - what is held is the promise
+    assert len(counting._remembered[PARTITION].watermarks) <= 100  # noqa: SLF001 - what is held is the promise
 
 
 def test_an_unforeseen_error_is_not_retried():
@@ -137,7 +140,7 @@ def test_an_unforeseen_error_is_not_retried():
             raise RuntimeError(partition_id)
 
     with pytest.raises(RuntimeError):
-        Counting(Broken(), TOPIC_ID).count(PARTITION, arrivals([event(1)]))
+        Counting(Broken()).count(PARTITION, TOPIC_ID, arrivals([event(1)]))
 
 
 @pytest.mark.stack
@@ -146,7 +149,7 @@ class TestOnDynamoDB:
 
     @pytest.fixture
     def dynamodb(self):
-        return client()
+        return dynamo.client(attempts=1)
 
     @pytest.fixture
     def ledger(self, dynamodb):
@@ -169,9 +172,9 @@ class TestOnDynamoDB:
         """A second process with no memory reads the positions from the ledger."""
         alice, bob = somebody(), somebody()
         events = arrivals([event(1, alice, bob), event(2, alice, bob, following=False), event(3, alice, bob)])
-        Counting(ledger, TOPIC_ID).count(partition, events[:2])
-        Counting(ledger, TOPIC_ID).count(partition, events)
-        Counting(ledger, TOPIC_ID).count(partition, events)
+        Counting(ledger).count(partition, TOPIC_ID, events[:2])
+        Counting(ledger).count(partition, TOPIC_ID, events)
+        Counting(ledger).count(partition, TOPIC_ID, events)
         assert (counts(alice), counts(bob)) == ((0, 1), (1, 0))
         assert ledger.load(partition) == Place(2, 3, TOPIC_ID)
 
@@ -182,37 +185,37 @@ class TestOnDynamoDB:
             one = tally([Arrival(0, event(1, alice, bob))], {}, ROOM)
             if stale == ledger.load(partition):
                 ledger.write(partition, one, stale, Place(0, 1, TOPIC_ID), [], 0)
-            with pytest.raises(TryAgainError, match="ConditionalCheckFailed"):
+            with pytest.raises(OvertakenError, match="ConditionalCheckFailed"):
                 ledger.write(partition, one, stale, Place(0, 1, TOPIC_ID), [], 0)
         assert counts(bob) == (1, 0)
 
     def test_two_owners_that_alternate_count_once(self, ledger, partition, counts, somebody):
         """A remembered version that was overtaken is loaded again."""
         alice, bob = somebody(), somebody()
-        one, two = Counting(ledger, TOPIC_ID), Counting(ledger, TOPIC_ID)
+        one, two = Counting(ledger), Counting(ledger)
         events = arrivals([event(1, alice, bob), event(2, alice, bob, following=False), event(3, alice, bob)])
-        one.count(partition, events[:1])
-        two.count(partition, events[:2])
-        one.count(partition, events)
+        one.count(partition, TOPIC_ID, events[:1])
+        two.count(partition, TOPIC_ID, events[:2])
+        one.count(partition, TOPIC_ID, events)
         assert (counts(alice), counts(bob)) == ((0, 1), (1, 0))
 
     def test_a_full_transaction_fits(self, ledger, partition, counts, somebody):
         """DynamoDB takes as many actions as ROOM says."""
         star, fans = somebody(), [somebody() for _ in range(200)]
-        Counting(ledger, TOPIC_ID).count(partition, arrivals([event(n, fan, star) for n, fan in enumerate(fans, 1)]))
+        Counting(ledger).count(partition, TOPIC_ID, arrivals([event(n, fan, star) for n, fan in enumerate(fans, 1)]))
         assert counts(star) == (200, 0)
         assert all(counts(fan) == (0, 1) for fan in fans[::50])
 
     def test_watermarks_of_many_shards_are_all_found(self, ledger, partition, somebody):
         """More than one request holds."""
         events = [event(n, somebody(), "b", shard=f"s-{n}") for n in range(150)]
-        Counting(ledger, TOPIC_ID).count(partition, arrivals(events))
+        Counting(ledger).count(partition, TOPIC_ID, arrivals(events))
         marks = ledger.watermarks(partition, [f"s-{n}" for n in range(160)])
         assert marks == {f"s-{n}": n if n < 150 else -1 for n in range(160)}
 
     def test_a_watermark_expires_when_nothing_can_bring_its_shard_back(self, ledger, dynamodb, partition, somebody):
         """TTL wants seconds; the place itself stays for good."""
-        Counting(ledger, TOPIC_ID, now=lambda: 4_000_000_000.5).count(partition, arrivals([event(1, somebody(), "b")]))
+        Counting(ledger, now=lambda: 4_000_000_000.5).count(partition, TOPIC_ID, arrivals([event(1, somebody(), "b")]))
         table = os.environ.get("TABLE_PREFIX", "") + "ledgers"
 
         def item(shard):
@@ -225,11 +228,11 @@ class TestOnDynamoDB:
 
     def test_gaps_stay_open_until_those_very_ones_are_closed(self, ledger, partition, somebody):
         """A gap that opens during a recount is not closed by it."""
-        counting = Counting(ledger, TOPIC_ID)
-        counting.count(partition, arrivals([event(1, somebody(), "b")], first=3))
+        counting = Counting(ledger)
+        counting.count(partition, TOPIC_ID, arrivals([event(1, somebody(), "b")], first=3))
         before = ledger.open_gaps([partition])
         assert before == {partition: [f"offsets 0 to 2 of topic {TOPIC_ID}"]}
-        counting.count(partition, arrivals([event(2, somebody(), "b")], first=9))
+        counting.count(partition, TOPIC_ID, arrivals([event(2, somebody(), "b")], first=9))
         assert not ledger.close_gaps(partition, before[partition])
         assert ledger.close_gaps(partition, ledger.open_gaps([partition])[partition])
         assert ledger.open_gaps([partition]) == {}
@@ -239,17 +242,17 @@ class TestOnDynamoDB:
         """Conflicts, throttling and errors that Local never has; and a write that happened and nobody heard of it."""
         alice, bob = somebody(), somebody()
         asked = spoil(dynamodb, trouble, times=2)
-        counting = Counting(ledger, TOPIC_ID, sleep=lambda _: None)
-        counting.count(partition, arrivals([event(1, alice, bob), event(2, somebody(), bob)]))
+        counting = Counting(ledger, sleep=lambda _: None)
+        counting.count(partition, TOPIC_ID, arrivals([event(1, alice, bob), event(2, somebody(), bob)]))
         assert next(asked) == (3 if trouble in REFUSALS else 1)  # what was written is found in the ledger
         assert (counts(alice), counts(bob)) == ((0, 1), (2, 0))
 
     def test_a_store_that_is_away_invites_another_try(self, monkeypatch):
         """No answer is no error of ours."""
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
-        away = Ledger(client(), "", KEPT_S)
+        away = Ledger(dynamo.client(attempts=1), "", KEPT_S)
         for attempt in (lambda: away.load(PARTITION), lambda: away.watermarks(PARTITION, ["s"])):
-            with pytest.raises(TryAgainError, match=r"127\.0\.0\.1:9"):
+            with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
                 attempt()
 
 

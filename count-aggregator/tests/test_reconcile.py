@@ -4,18 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from count_aggregator.leases import LeasesAwayError
+from count_aggregator.dynamo_accounts import Look
 from count_aggregator.reconcile import ROUNDS, SKEW_MS, NeverStillError, Reconciliation
-from count_aggregator.store import Look
-from count_aggregator.stream import KafkaAwayError
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.kafka import KafkaAwayError
 
 USER = "alice"
+PARTITION = ("FollowChanged", 0)
 
 
 class World:
     """One account, whose rows change, are published and are counted whenever the choice says so."""
-
-    partitions = range(1)
 
     def __init__(self, drift=0, choose=lambda: "nothing"):
         self.rows = 100
@@ -73,21 +72,29 @@ class World:
             return self.unpublished[0][0] - 1
         return self.looked_at[-1] - 1 if "bridge" in self.down else self.ms
 
-    # Stream
-    def ends(self, _):
+    # Kafka
+    def ends(self):
         self.live()
-        return {0: len(self.topic)}
+        return {PARTITION: len(self.topic)}
 
     def committed(self):
         self.live()
-        return {0: self.counted}
+        return {PARTITION: self.counted}
 
-    def reconciliation(self, patience_s=60.0):
+    def reconciliation(self, patience_seconds=60.0):
         def sleep(seconds):
             self.ms += seconds * 1000
             self.live()
 
-        return Reconciliation(self, self, self, patience_s, now=lambda: self.ms / 1000, sleep=sleep)
+        return Reconciliation(
+            self,
+            self.published_until,
+            self.ends,
+            self.committed,
+            patience_seconds,
+            now=lambda: self.ms / 1000,
+            sleep=sleep,
+        )
 
 
 @settings(max_examples=300, deadline=None)
@@ -144,7 +151,7 @@ def test_a_bridge_that_is_down_is_waited_for():
         return "nothing"
 
     world._choose = choose  # noqa: SLF001
-    summary = world.reconciliation(patience_s=120).run([USER])
+    summary = world.reconciliation(patience_seconds=120).run([USER])
     assert world.ms > 1_000_000 + 60_000
     assert (summary.drifted, world.repairs, world.count) == ([], [], 101)
 
@@ -168,11 +175,11 @@ def test_patience_ends_with_a_reason():
     world = World(5)
 
     def away():
-        raise LeasesAwayError("no route")
+        raise StoreAwayError("no route")
 
     world.published_until = away
     with pytest.raises(NeverStillError, match=r"the bridge to publish.*no route"):
-        world.reconciliation(patience_s=3).run([USER])
+        world.reconciliation(patience_seconds=3).run([USER])
     world = World(5)
 
     def gone():
@@ -180,7 +187,7 @@ def test_patience_ends_with_a_reason():
 
     world.committed = gone
     with pytest.raises(NeverStillError, match=r"the aggregator to count.*no broker"):
-        world.reconciliation(patience_s=3).run([USER])
+        world.reconciliation(patience_seconds=3).run([USER])
     assert world.repairs == []
 
 
@@ -211,3 +218,11 @@ def test_a_negative_count_is_an_alarm():
     """It is repaired like any other, and named."""
     world = World(-101)
     assert world.reconciliation().run([USER]).negative == [USER]
+
+
+def test_drift_is_logged_in_fields(caplog):
+    """Whoever looks for it searches for numbers, not for a text."""
+    World(-7).reconciliation().run([USER])
+    (record,) = caplog.records
+    assert (record.message, record.user_id, record.followers_drift, record.following_drift) == ("drift", USER, 7, 0)
+    assert (record.followers_count, record.followers, record.version) == (93, 100, 1)

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from count_aggregator.app import KEPT_S
+from count_aggregator.bridge_progress import BridgeProgress
 from count_aggregator.counting import Counting
-from count_aggregator.leases import Bridge
+from count_aggregator.dynamo_accounts import Accounts, Look
 from count_aggregator.ledger import PLACE, ROOM, Ledger, OvertakenError, Place
 from count_aggregator.reconcile import Reconciliation
-from count_aggregator.store import Accounts, Look
 from count_aggregator.tally import tally
+from count_aggregator.topic import KEPT_SECONDS
 
 from .conftest import arrivals, event
 
@@ -86,14 +86,14 @@ def _key(table, key):
 def test_demo_py_torn_a_second_owner_that_reads_within_a_transaction_counts_nothing_twice():
     """It saw the new place and the old watermarks: its own write must fail."""
     dynamodb, seen = ItemByItem(), {}
-    ledger = Ledger(dynamodb, "", KEPT_S)
+    ledger = Ledger(dynamodb, "", KEPT_SECONDS)
 
     def second_owner_reads():
         seen["place"] = ledger.load(PARTITION)
         seen["watermarks"] = ledger.watermarks(PARTITION, ["shard-1"])
 
     dynamodb.after_the_place = second_owner_reads
-    Counting(ledger, TOPIC_ID).count(PARTITION, EVENTS)
+    Counting(ledger).count(PARTITION, TOPIC_ID, EVENTS)
     again = tally(EVENTS, seen["watermarks"], ROOM)
     with suppress(OvertakenError):
         ledger.write(PARTITION, again, seen["place"], Place(0, 3, TOPIC_ID), [], 0)
@@ -104,12 +104,12 @@ def test_demo_py_torn_a_second_owner_that_reads_within_a_transaction_counts_noth
 def test_demo_py_ttl_a_replay_counts_nothing_twice_while_kafka_still_has_the_records():
     """Kafka deletes whole segments: the oldest record of one outlives the topic's retention by segment.ms."""
     dynamodb, now = ItemByItem(), [1_000 * DAY_S]
-    ledger = Ledger(dynamodb, "", KEPT_S)
-    Counting(ledger, TOPIC_ID, now=lambda: now[0]).count(PARTITION, EVENTS)
+    ledger = Ledger(dynamodb, "", KEPT_SECONDS)
+    Counting(ledger, now=lambda: now[0]).count(PARTITION, TOPIC_ID, EVENTS)
     now[0] += 7 * DAY_S + SEGMENT_S
     dynamodb.expire(now[0])
     assert ("ledgers", PARTITION, PLACE) in dynamodb.items
-    Counting(ledger, TOPIC_ID, now=lambda: now[0]).count(PARTITION, EVENTS)
+    Counting(ledger, now=lambda: now[0]).count(PARTITION, TOPIC_ID, EVENTS)
     assert dynamodb.count("bob") == 3
 
 
@@ -128,25 +128,21 @@ def test_demo_py_gsi_a_right_count_is_left_alone_while_the_index_lags():
             self.count += look.drift[1]
             return True
 
-    class AllPublished:
-        def published_until(self):
-            return now[0] * 1000 - 1500
-
-    class AllCounted:
-        partitions = range(1)
-
-        def ends(self, _):
-            return {0: 7}
-
-        def committed(self):
-            return {0: 7}
-
     accounts = Lagging()
 
     def sleep(seconds):
         now[0] += seconds
 
-    Reconciliation(accounts, AllPublished(), AllCounted(), 600, now=lambda: now[0], sleep=sleep).run(["bob"])
+    everything = {("FollowChanged", 0): 7}
+    Reconciliation(
+        accounts,
+        published_until=lambda: now[0] * 1000 - 1500,
+        ends=lambda: everything,
+        counted=lambda: everything,
+        patience_seconds=600,
+        now=lambda: now[0],
+        sleep=sleep,
+    ).run(["bob"])
     assert accounts.count == 11
 
 
@@ -193,4 +189,4 @@ def test_demo_py_child_a_shard_that_is_not_listed_yet_counts_as_not_published():
         def paginate(self, **_):
             return [{"Items": rows}]
 
-    assert Bridge(AWS(), AWS(), "").published_until() <= parent_ended_at
+    assert BridgeProgress(AWS(), AWS(), "").published_until() <= parent_ended_at

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import TOPICS
-from count_aggregator.tally import Arrival, tally, vanished
+from count_aggregator.tally import tally, vanished
+from murmuration_worker.messages import Arrival
 
 from .conftest import arrivals, event, histories, truth
 

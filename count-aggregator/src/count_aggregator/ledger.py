@@ -10,12 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
 from contracts.tables import LEDGERS, USERS
 from count_aggregator.tally import Tally
+from murmuration_runtime.dynamo import errors_named, retry_conflicts
+from murmuration_runtime.errors import StoreAwayError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,12 +24,8 @@ PLACE = "place"  # its shard_id; no shard of a stream is called that
 KEYS = 100  # in one BatchGetItem
 
 
-class TryAgainError(Exception):
-    """The write did not happen, or nobody knows whether it did: load everything again and tally anew."""
-
-
-class OvertakenError(TryAgainError):
-    """Somebody else wrote first: a second owner, or another transaction on the same users."""
+class OvertakenError(Exception):
+    """Somebody else wrote first, a second owner or another transaction on the same users: load and tally anew."""
 
 
 @dataclass(frozen=True)
@@ -43,27 +37,20 @@ class Place:
     topic_id: str | None = None
 
 
-def client() -> "DynamoDBClient":
-    """Build a client that tries once and gives up within seconds: whoever calls retries with a fresh place."""
-    retries: Any = {"mode": "standard", "total_max_attempts": 1}
-    return boto3.client(
-        "dynamodb", config=Config(connect_timeout=2, read_timeout=4, retries=retries, max_pool_connections=16)
-    )
-
-
 class Ledger:
     """The table ledgers, and the counts in the table users."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, kept_s: int) -> None:
-        """Take how long a shard's watermark is kept after its last write: as long as anything could bring it back."""
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, kept_seconds: int) -> None:
+        """Take how long a shard's watermark is kept after its last write."""
         self._dynamodb = dynamodb
         self._ledgers = f"{table_prefix}{LEDGERS.name}"
         self._users = f"{table_prefix}{USERS.name}"
-        self._kept_s = kept_s
+        self._kept_seconds = kept_seconds
 
     def check(self) -> None:
-        """Raise unless both tables answer."""
-        self._dynamodb.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
+        """Raise StoreAwayError unless both tables answer."""
+        with errors_named():
+            self._dynamodb.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
         self.load("-")
 
     def load(self, partition_id: str) -> Place:
@@ -81,36 +68,35 @@ class Ledger:
         """Return the last sequence counted of each of these shards, strongly consistent; -1 of one that is new."""
         found = dict.fromkeys(shards, -1)
         keys: list[Any] = [_key(partition_id, shard) for shard in found]
-        try:
-            while keys:
-                wanted: Any = {self._ledgers: {"Keys": keys[:KEYS], "ConsistentRead": True}}
+        while keys:
+            wanted: Any = {self._ledgers: {"Keys": keys[:KEYS], "ConsistentRead": True}}
+            with errors_named():
                 answer = self._dynamodb.batch_get_item(RequestItems=wanted)
-                for item in answer["Responses"].get(self._ledgers, []):
-                    found[item[LEDGERS.shard_id]["S"]] = int(item[LEDGERS.sequence_number]["S"])
-                if answer.get("UnprocessedKeys"):
-                    raise TryAgainError(f"watermarks of {partition_id}: throttled")
-                del keys[:KEYS]
-        except (BotoCoreError, ClientError) as error:
-            raise TryAgainError(f"watermarks of {partition_id} not loaded: {error}") from error
+            for item in answer["Responses"].get(self._ledgers, []):
+                found[item[LEDGERS.shard_id]["S"]] = int(item[LEDGERS.sequence_number]["S"])
+            if answer.get("UnprocessedKeys"):
+                raise StoreAwayError(f"DynamoDB gave only some of the watermarks of {partition_id}: it throttles")
+            del keys[:KEYS]
         return found
 
     def write(
         self, partition_id: str, result: Tally, was: Place, becomes: Place, gaps: Sequence[str], now: float
     ) -> None:
-        """Add the tally, move its watermarks and the place, if that is still what was loaded; note gaps with it."""
-        expires_at = int(now) + self._kept_s
+        """Add the tally, move its watermarks and the place, if that is still what was loaded; note gaps with it.
+
+        After a StoreAwayError nobody knows whether it is written: load everything again and tally anew.
+        """
+        expires_at = int(now) + self._kept_seconds
+        actions = [
+            self._moved(partition_id, was, becomes, gaps),
+            *(self._seen(partition_id, *seen, expires_at) for seen in result.watermarks.items()),
+            *(self._counts(user, result.followers[user], result.following[user]) for user in result.users),
+        ]
         try:
-            self._dynamodb.transact_write_items(
-                TransactItems=[
-                    self._moved(partition_id, was, becomes, gaps),
-                    *(self._seen(partition_id, *seen, expires_at) for seen in result.watermarks.items()),
-                    *(self._counts(user, result.followers[user], result.following[user]) for user in result.users),
-                ]
-            )
+            with errors_named():
+                self._dynamodb.transact_write_items(TransactItems=actions)
         except self._dynamodb.exceptions.TransactionCanceledException as error:
             raise OvertakenError(f"tally of {partition_id} not written: {error}") from error
-        except (BotoCoreError, ClientError) as error:
-            raise TryAgainError(f"tally of {partition_id} not known to be written: {error}") from error
 
     def open_gaps(self, partition_ids: Iterable[str]) -> dict[str, list[str]]:
         """Return what vanished from each partition and was not recounted since."""
@@ -119,7 +105,8 @@ class Ledger:
 
     def close_gaps(self, partition_id: str, gaps: Sequence[str]) -> bool:
         """Forget the gaps, because everybody was recounted since; False if there are more of them by now."""
-        try:
+
+        def remove() -> None:
             self._dynamodb.update_item(
                 TableName=self._ledgers,
                 Key=_key(partition_id, PLACE),
@@ -127,19 +114,18 @@ class Ledger:
                 ConditionExpression="gaps = :known",
                 ExpressionAttributeValues={":known": _texts(gaps)},
             )
+
+        try:
+            retry_conflicts(remove)
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
-        except (BotoCoreError, ClientError) as error:
-            raise TryAgainError(f"gaps of {partition_id} not closed: {error}") from error
         return True
 
     def _place(self, partition_id: str) -> Any:
-        try:
+        with errors_named():
             return self._dynamodb.get_item(
                 TableName=self._ledgers, Key=_key(partition_id, PLACE), ConsistentRead=True
             ).get("Item", {})
-        except (BotoCoreError, ClientError) as error:
-            raise TryAgainError(f"place of {partition_id} not loaded: {error}") from error
 
     def _moved(self, partition_id: str, was: Place, becomes: Place, gaps: Sequence[str]) -> Any:
         update = "SET version = :version, next_offset = :next, topic_id = :topic"

@@ -1,9 +1,8 @@
-"""What a scraper finds: everything this process counts about itself."""
+"""What a scraper finds of the counting; what every worker has is in murmuration_worker.metrics."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import Counter, Gauge, Histogram
 
-METRICS = CollectorRegistry()
-ProcessCollector(registry=METRICS)
+from murmuration_runtime.metrics import METRICS
 
 APPLIED = Counter("count_aggregator_events_applied", "Events whose effect is in the counts.", registry=METRICS)
 REPEATS = Counter("count_aggregator_events_repeated", "Events that an earlier write had counted.", registry=METRICS)
@@ -22,7 +21,6 @@ LAG = Histogram(
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     registry=METRICS,
 )
-DEAD = Counter("count_aggregator_dead_letters", "Messages that broke the contract.", ["topic"], registry=METRICS)
 APPLY = Histogram(
     "count_aggregator_apply_seconds",
     "One transaction of counts and watermarks.",
@@ -36,4 +34,3 @@ CONFLICTS = Counter(
 )
 GAPS = Counter("count_aggregator_gaps", "Alarm: stretches of events that vanished before they came.", registry=METRICS)
 OPEN_GAPS = Gauge("count_aggregator_open_gaps", "Gaps since which not everybody was recounted.", registry=METRICS)
-BEHIND = Gauge("count_aggregator_events_behind", "Events of this worker's partitions still to come.", registry=METRICS)

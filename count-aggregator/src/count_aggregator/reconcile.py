@@ -8,49 +8,30 @@ begin again. The version rises with every write of the counts, so to and fro is 
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
-from count_aggregator.leases import LeasesAwayError
-from count_aggregator.store import Look
-from count_aggregator.stream import KafkaAwayError
+from count_aggregator.dynamo_accounts import Look
+from murmuration_runtime.errors import StoreAwayError
 
 SKEW_MS = 1_000  # the bridge's clock may be so much ahead of ours
-PAUSE_S = 0.25
+PAUSE_SECONDS = 0.25
 ROUNDS = 10
 _log = logging.getLogger(__name__)
 
+Offsets = Mapping[tuple[str, int], int]
+"""An offset of each partition of the topic."""
+
 
 class Accounts(Protocol):
-    """Rows and counts; store.Accounts."""
+    """Rows and counts; dynamo_accounts.Accounts."""
 
     def look(self, user_id: str) -> Look:
         """Look at one account."""
 
     def repair(self, user_id: str, look: Look) -> bool:
         """Add its drift, if nothing has changed."""
-
-
-class Bridge(Protocol):
-    """Streams to Kafka; leases.Bridge."""
-
-    def published_until(self) -> int:
-        """Return the moment up to which everything is on Kafka."""
-
-
-class Stream(Protocol):
-    """Kafka; stream.Stream."""
-
-    @property
-    def partitions(self) -> range:
-        """All of them."""
-
-    def ends(self, partitions: Iterable[int]) -> dict[int, int]:
-        """Return where they end."""
-
-    def committed(self) -> dict[int, int]:
-        """Return how far they are counted."""
 
 
 class NeverStillError(Exception):
@@ -74,18 +55,23 @@ class Reconciliation:
     def __init__(
         self,
         accounts: Accounts,
-        bridge: Bridge,
-        stream: Stream,
-        patience_s: float,
-        tell: Callable[[str, int, int], None] = lambda *_: None,
+        published_until: Callable[[], int],
+        ends: Callable[[], Offsets],
+        counted: Callable[[], Offsets],
+        patience_seconds: float,
+        tell: Callable[[str], object] = lambda _: None,
         now: Callable[[], float] = time.time,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """Take how long to wait for events on their way, and whom to tell what is done, and how far it is."""
+        """published_until: the moment (ms) up to which everything is on Kafka. ends: where the topic's partitions end.
+
+        counted: how far they are counted. patience_seconds: how long to wait for events on their way.
+        """
         self._accounts = accounts
-        self._bridge = bridge
-        self._stream = stream
-        self._patience_s = patience_s
+        self._published_until = published_until
+        self._ends = ends
+        self._counted = counted
+        self._patience_seconds = patience_seconds
         self._tell = tell
         self._now = now
         self._sleep = sleep
@@ -105,8 +91,8 @@ class Reconciliation:
     def _round(self, users: Collection[str], tolerance: float, summary: Summary) -> list[str]:
         """Look twice at whoever differs; return those who changed between the looks."""
         looks = {}
-        for number, user in enumerate(users):
-            self._tell("looking at accounts", number, len(users))
+        for number, user in enumerate(users, 1):
+            self._tell(f"looking at account {number} of {len(users)}")
             if _matters(look := self._accounts.look(user), tolerance):
                 looks[user] = look
         if not looks:
@@ -127,40 +113,41 @@ class Reconciliation:
 
     def _report(self, user: str, look: Look, summary: Summary) -> None:
         summary.drifted.append(user)
-        _log.error("drift", extra={"user_id": user, "look": str(look), "drift": look.drift})
+        fields = {"user_id": user, **asdict(look), "followers_drift": look.drift[0], "following_drift": look.drift[1]}
+        _log.error("drift", extra=fields)
         if min(look.followers_count, look.following_count) < 0:
             summary.negative.append(user)
-            _log.error("negative count", extra={"user_id": user, "look": str(look)})
+            _log.error("negative count", extra=fields)
 
     def _until_counted(self) -> None:
         """Return when everything that was committed before now has been counted."""
         looked_at = self._now() * 1000 + SKEW_MS
-        self._wait("the bridge to publish what was committed", lambda: self._bridge.published_until() > looked_at)
-        ends: dict[int, int] = {}
+        self._wait("the bridge to publish what was committed", lambda: self._published_until() > looked_at)
+        ends: dict[tuple[str, int], int] = {}
 
         def passed() -> bool:
             if not ends:
-                ends.update(self._stream.ends(self._stream.partitions))
-            committed = self._stream.committed()
-            return all(committed[partition] >= end for partition, end in ends.items())
+                ends.update(self._ends())
+            counted = self._counted()
+            return all(counted[partition] >= end for partition, end in ends.items())
 
         self._wait("the aggregator to count what was published", passed)
 
     def _wait(self, what: str, holds: Callable[[], bool]) -> None:
-        deadline = self._now() + self._patience_s
-        self._tell(f"waiting for {what}", 0, 0)
+        deadline = self._now() + self._patience_seconds
+        self._tell(f"waiting for {what}")
         why = ""
         while True:
             try:
                 if holds():
                     return
-            except (LeasesAwayError, KafkaAwayError) as error:
+            except StoreAwayError as error:
                 why = f": {error}"
             if self._now() > deadline:
                 raise NeverStillError(
-                    f"waited {self._patience_s:.0f} s for {what}{why}; nothing was repaired meanwhile"
+                    f"waited {self._patience_seconds:.0f} s for {what}{why}; nothing was repaired meanwhile"
                 )
-            self._sleep(PAUSE_S)
+            self._sleep(PAUSE_SECONDS)
 
 
 def _matters(look: Look, tolerance: float) -> bool:

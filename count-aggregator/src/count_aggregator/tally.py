@@ -7,16 +7,9 @@ each shard is all the memory that counting once needs.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from contracts import FollowChanged
-
-
-class Arrival(NamedTuple):
-    """What lay at an offset of the partition; None if it was no event and went to the dead letters."""
-
-    offset: int
-    event: FollowChanged | None
+from murmuration_worker.messages import Arrival
 
 
 @dataclass(frozen=True)
@@ -35,7 +28,7 @@ class Tally:
         return self.followers.keys() | self.following.keys()
 
 
-def tally(arrivals: Sequence[Arrival], watermarks: Mapping[str, int], room: int) -> Tally:
+def tally(arrivals: Sequence[Arrival[FollowChanged]], watermarks: Mapping[str, int], room: int) -> Tally:
     """Add up the longest prefix of arrivals whose users and shards fit in the room; repeats add nothing."""
     followers: Counter[str] = Counter()
     following: Counter[str] = Counter()
@@ -59,7 +52,7 @@ def tally(arrivals: Sequence[Arrival], watermarks: Mapping[str, int], room: int)
     return Tally(followers, following, moved, taken, repeats)
 
 
-def vanished(arrivals: Sequence[Arrival], expected: int) -> tuple[int, list[range]]:
+def vanished(arrivals: Sequence[Arrival[FollowChanged]], expected: int) -> tuple[int, list[range]]:
     """Return the offset that comes next, and the offsets that never came: Kafka hands them out without a hole."""
     holes = []
     for offset, _ in arrivals:

@@ -1,16 +1,13 @@
 """Rows and counts as DynamoDB has them: one account exactly, or everybody in passing."""
 
 import heapq
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-
 from contracts.tables import FOLLOWERS, USERS
+from murmuration_runtime.dynamo import errors_named
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -32,30 +29,6 @@ class Look:
         return self.followers - self.followers_count, self.following - self.following_count
 
 
-class Throttle:
-    """Lets so many pages a second pass, evenly."""
-
-    def __init__(
-        self, rate: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
-        self._pause = 1 / rate
-        self._clock = clock
-        self._sleep = sleep
-        self._next = clock()
-
-    def wait(self) -> None:
-        """Return when the next page may be read."""
-        now = self._clock()
-        self._sleep(max(0.0, self._next - now))
-        self._next = max(self._next, now) + self._pause
-
-
-def patient_client() -> "DynamoDBClient":
-    """Build a client for jobs: boto3's own retries, with back-off."""
-    retries: Any = {"mode": "standard", "total_max_attempts": 10}
-    return boto3.client("dynamodb", config=Config(connect_timeout=2, read_timeout=10, retries=retries))
-
-
 class Accounts:
     """The tables users and followers."""
 
@@ -70,7 +43,8 @@ class Accounts:
         """Look at an account: counts first, then rows; the index by_follower may lag a little behind its table."""
         self._before_page()
         key: Any = {USERS.user_id: {"S": user_id}}
-        item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
+        with errors_named():
+            item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
         return Look(
             followers_count=_number(item, USERS.followers_count),
             following_count=_number(item, USERS.following_count),
@@ -85,16 +59,16 @@ class Accounts:
         values = {":followers": {"N": str(followers)}, ":following": {"N": str(following)}, ":one": {"N": "1"}}
         if look.version:
             values[":seen"] = {"N": str(look.version)}
+        unchanged = "counts_version = :seen" if look.version else "attribute_not_exists(counts_version)"
         try:
-            self._dynamodb.update_item(
-                TableName=self._users,
-                Key={USERS.user_id: {"S": user_id}},
-                UpdateExpression="ADD followers_count :followers, following_count :following, counts_version :one",
-                ConditionExpression="counts_version = :seen"
-                if look.version
-                else "attribute_not_exists(counts_version)",
-                ExpressionAttributeValues=values,
-            )
+            with errors_named():
+                self._dynamodb.update_item(
+                    TableName=self._users,
+                    Key={USERS.user_id: {"S": user_id}},
+                    UpdateExpression="ADD followers_count :followers, following_count :following, counts_version :one",
+                    ConditionExpression=unchanged,
+                    ExpressionAttributeValues=values,
+                )
         except (
             self._dynamodb.exceptions.ConditionalCheckFailedException,
             self._dynamodb.exceptions.TransactionConflictException,
@@ -160,10 +134,11 @@ class Accounts:
 
     def _pages(self, operation: Any, **request: Any) -> Iterator[Any]:
         self._before_page()
-        for page in self._dynamodb.get_paginator(operation).paginate(**request):
-            yield page
-            if "LastEvaluatedKey" in page:
-                self._before_page()
+        with errors_named():
+            for page in self._dynamodb.get_paginator(operation).paginate(**request):
+                yield page
+                if "LastEvaluatedKey" in page:
+                    self._before_page()
 
 
 def _number(item: Any, name: str) -> int:

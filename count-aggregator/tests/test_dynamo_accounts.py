@@ -13,36 +13,11 @@ from uuid import uuid4
 import boto3
 import pytest
 
-from count_aggregator.bar import Bar
-from count_aggregator.leases import Bridge, streams_client
-from count_aggregator.store import Accounts, Look, Throttle, patient_client
+from count_aggregator.bridge_progress import BridgeProgress, streams_client
+from count_aggregator.dynamo_accounts import Accounts, Look
+from murmuration_runtime import dynamo
 
 TABLES = [sys.executable, str(Path(__file__).parents[2] / "deploy/tables.py")]
-
-
-def test_pages_pass_evenly():
-    """So many a second, and no burst after a pause."""
-    now, slept = [0.0], []
-    throttle = Throttle(10, lambda: now[0], slept.append)
-    throttle.wait()
-    throttle.wait()
-    now[0] = 5.0
-    throttle.wait()
-    throttle.wait()
-    assert slept == pytest.approx([0, 0.1, 0, 0.1])
-
-
-def test_the_bar_shows_how_far_it_is():
-    """Part, whole, what, and pages."""
-
-    class Terminal:
-        def isatty(self):
-            return False
-
-    bar = Bar(Terminal())
-    bar.tell("looking", 5, 10)
-    bar.page()
-    assert bar.line() == "[###############               ] 5/10 looking, 1 pages read"
 
 
 @pytest.mark.stack
@@ -63,7 +38,7 @@ class TestAccounts:
 
     @pytest.fixture
     def accounts(self, prefix, pages):
-        return Accounts(patient_client(), prefix, lambda: next(pages))
+        return Accounts(dynamo.client(), prefix, lambda: next(pages))
 
     @pytest.fixture
     def put(self, prefix):
@@ -123,7 +98,7 @@ class TestAccounts:
 
     def test_the_bridge_is_as_far_as_its_shard_that_is_furthest_behind(self, prefix, put):
         """A shard without a row is not begun, and one that is ended keeps nobody waiting."""
-        bridge = Bridge(patient_client(), streams_client(), prefix)
+        bridge = BridgeProgress(dynamo.client(), streams_client(), prefix)
         stream_arn = boto3.client("dynamodb").describe_table(TableName=f"{prefix}followers")["Table"]["LatestStreamArn"]
         (shard,) = streams_client().describe_stream(StreamArn=stream_arn)["StreamDescription"]["Shards"]
         assert bridge.published_until() == 0
@@ -161,7 +136,7 @@ def test_corrupted_counts_are_repaired_while_follows_keep_coming(somebody):
         )
 
     def look(user):
-        return Accounts(patient_client(), prefix, lambda: None).look(user)
+        return Accounts(dynamo.client(), prefix, lambda: None).look(user)
 
     def reconcile(*users):
         command = [sys.executable, "-m", "count_aggregator", "reconcile", "--user", *users]

@@ -3,20 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError
 
 from contracts.tables import FOLLOWERS, LEASES
+from murmuration_runtime.dynamo import errors_named
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
 
 
-class LeasesAwayError(Exception):
-    """The table, its stream or the leases do not answer: ask again."""
-
-
-class Bridge:
+class BridgeProgress:
     """What the bridge says of the stream of followers."""
 
     def __init__(self, dynamodb: "DynamoDBClient", streams: "DynamoDBStreamsClient", table_prefix: str) -> None:
@@ -29,13 +25,11 @@ class Bridge:
 
         A shard that the bridge does not know yet counts as not begun.
         """
-        try:
+        with errors_named():
             table = self._dynamodb.describe_table(TableName=f"{self._prefix}{FOLLOWERS.name}")["Table"]
             stream_arn = table["LatestStreamArn"]
             shards = self._shards(stream_arn)  # first the shards, then the rows: what was born between has no row
             rows = self._rows(stream_arn)
-        except (BotoCoreError, ClientError) as error:
-            raise LeasesAwayError(f"how far the bridge is: {error}") from error
         reading = [shard for shard in shards if rows.get(shard, {}).get(LEASES.state, {}).get("S") != LEASES.ENDED]
         return min((int(rows.get(shard, {}).get(LEASES.tip_at, {"N": "0"})["N"]) for shard in reading), default=0)
 
