@@ -5,15 +5,17 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from murmuration_testkit.dynamodb_local import DynamoDbLocal, dynamodb_local
 from murmuration_testkit.processes import pause, resume
+from murmuration_testkit.rows import put_all
+from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually
 
-from ..drills.rig import Bridge, DynamoDb, Tap, bridges, dynamodb
+from ..drills.bridges import Bridge, bridges
 
 RECORDS = int(os.environ.get("RECORDS", "100000"))
 ROUNDS = 10  # of which the first three are timed
@@ -21,14 +23,13 @@ TIMED = 3
 AWAY_SECONDS = 60
 A_SECOND = 50
 SECONDS = 30
-BATCH = 25
 PAGE = 4096
 PUBLISHED = "cdc_bridge_events_published_total"
 
 
 def one_bridge() -> list[dict[str, Any]]:
     """Fill a stream once, and let one process read it again and again."""
-    with dynamodb(in_memory=True) as store:
+    with dynamodb_local(in_memory=True) as store:
         fill(store)
         arn, shard_id = place(store)
         bare(store, arn, shard_id)  # both sides of the comparison have run before they are timed
@@ -45,30 +46,21 @@ def one_bridge() -> list[dict[str, Any]]:
         return [*pace(*speed), memory(sizes), away(peak, before)]
 
 
-def fill(store: DynamoDb) -> None:
+def fill(store: DynamoDbLocal) -> None:
     """Write one follow after the other; spread keys, because Local is slow on a hot one."""
-    client = store.client()
-
-    def write(first: int) -> None:
-        items = [{"followee_id": f"user-{n % 10_007}", "follower_id": f"fan-{n}"} for n in range(first, first + BATCH)]
-        puts = [
-            {"PutRequest": {"Item": {k: {"S": v} for k, v in item.items()} | {"followed_at": {"N": "1795000000000"}}}}
-            for item in items
-        ]
-        assert not client.batch_write_item(RequestItems={"followers": puts})["UnprocessedItems"]
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(write, range(0, RECORDS, BATCH)))
+    follows = ({"followee_id": f"user-{n % 10_007}", "follower_id": f"fan-{n}"} for n in range(RECORDS))
+    at = {"followed_at": {"N": "1795000000000"}}
+    put_all(store.client(), "followers", ({name: {"S": value} for name, value in f.items()} | at for f in follows))
 
 
-def place(store: DynamoDb) -> tuple[str, str]:
+def place(store: DynamoDbLocal) -> tuple[str, str]:
     """Return the stream and its one shard."""
     arn: str = store.client().describe_table(TableName="followers")["Table"]["LatestStreamArn"]
     [shard] = store.client("dynamodbstreams").describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
     return arn, shard["ShardId"]
 
 
-def bare(store: DynamoDb, arn: str, shard_id: str) -> float:
+def bare(store: DynamoDbLocal, arn: str, shard_id: str) -> float:
     """Read it all with boto3 and throw it away; return records a second."""
     streams = store.client("dynamodbstreams")
     first = streams.get_shard_iterator(StreamArn=arn, ShardId=shard_id, ShardIteratorType="TRIM_HORIZON")
@@ -81,7 +73,7 @@ def bare(store: DynamoDb, arn: str, shard_id: str) -> float:
     return RECORDS / (time.monotonic() - began)
 
 
-def again(store: DynamoDb, bridge: Bridge, arn: str, shard_id: str, number: int) -> float:
+def again(store: DynamoDbLocal, bridge: Bridge, arn: str, shard_id: str, number: int) -> float:
     """Make the bridge forget its place and publish all once more; return records a second, the doubt against it."""
     forget(store, arn, shard_id)
     before = number * RECORDS
@@ -96,12 +88,12 @@ def again(store: DynamoDb, bridge: Bridge, arn: str, shard_id: str, number: int)
     return RECORDS / (time.monotonic() - began)
 
 
-def forget(store: DynamoDb, arn: str, shard_id: str) -> None:
+def forget(store: DynamoDbLocal, arn: str, shard_id: str) -> None:
     """Take the shard from whoever reads it, and its checkpoint with it."""
     store.client().delete_item(TableName="leases", Key={"stream_arn": {"S": arn}, "shard_id": {"S": shard_id}})
 
 
-def kafka_away(store: DynamoDb, bridge: Bridge, arn: str, shard_id: str) -> tuple[float, float]:
+def kafka_away(store: DynamoDbLocal, bridge: Bridge, arn: str, shard_id: str) -> tuple[float, float]:
     """Pause Kafka in the middle of a stream; return the peak of the memory meanwhile, and what it was before."""
     before = megabytes(bridge)
     began = bridge.metric(PUBLISHED)
@@ -166,7 +158,7 @@ def away(peak: float, before: float) -> dict[str, Any]:
 
 def freshness() -> list[dict[str, Any]]:
     """Write at 50/s, and note when a consumer has each event."""
-    with dynamodb(in_memory=True) as store, bridges(store, 1), watching() as arrived:
+    with dynamodb_local(in_memory=True) as store, bridges(store, 1), watching() as arrived:
         client, committed = store.client(), {}
         began = time.monotonic()
         for number in range(A_SECOND * SECONDS):

@@ -10,8 +10,8 @@ from typing import Any
 from murmuration_testkit.processes import kill
 from murmuration_testkit.waiting import eventually
 
+from .bridges import Bridge
 from .load import World, world
-from .rig import Bridge
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 OPEN_SHARDS = 2  # one for each table
@@ -46,7 +46,7 @@ def _kill_one(here: World) -> None:
     if random.random() < 0.5 and kill("kafka"):
         time.sleep(random.uniform(0.3, 1))
     bridge = random.choice([bridge for bridge in here.bridges if _held(bridge)] or here.bridges)
-    bridge.kill()
+    bridge.end(signal.SIGKILL)
     time.sleep(random.uniform(0, 1))
     bridge.start()
 

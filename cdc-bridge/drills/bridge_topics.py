@@ -8,11 +8,10 @@ import time
 import uuid
 from typing import Any
 
-from murmuration_testkit.topics import admin, largest_batch
+from murmuration_testkit.topics import Tap, admin, largest_batch
 from murmuration_testkit.waiting import eventually
 
 from .load import World, world
-from .rig import Tap
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 TOPIC = "FollowChanged"
@@ -72,7 +71,7 @@ def _make_again() -> None:
 def _told_and_cleared(here: World) -> list[str]:
     """Wait for the gap and clear it; say what was not as it should be."""
     told = f"gap: topics {TOPIC}: topic: its id is now"
-    eventually(lambda: all(told in bridge.readiness() for bridge in here.bridges), within=60)
+    eventually(lambda: all(told in bridge.get("/readyz")[1] for bridge in here.bridges), within=60)
     untold = [f"ready in spite of {told}" for bridge in here.bridges if bridge.ready()]
     here.bridges[0].command("clear", TOPIC)
     eventually(lambda: all(bridge.ready() for bridge in here.bridges), within=60)

@@ -1,6 +1,5 @@
 """Records trimmed before they were read, twenty times: what is missing is exactly what the reported gaps cover."""
 
-import json
 import os
 import random
 import signal
@@ -11,9 +10,10 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
+from murmuration_testkit.dynamodb_local import DynamoDbLocal
+
 from .ledger import Change
 from .load import World, world
-from .rig import DynamoDb
 
 FAULTS = int(os.environ.get("FAULTS", "20"))
 MORE_THAN_A_DAY = 25
@@ -55,7 +55,7 @@ def trims() -> dict[str, Any]:
         return outcome
 
 
-def records(store: DynamoDb) -> dict[str, Record]:
+def records(store: DynamoDbLocal) -> dict[str, Record]:
     """Read all that the stream of the followers has now, by event_id: with boto3 alone, and nothing of the bridge."""
     streams = store.client("dynamodbstreams")
     arn = store.client().describe_table(TableName="followers")["Table"]["LatestStreamArn"]
@@ -110,8 +110,7 @@ def _places(stream: Mapping[str, Record]) -> dict[str, tuple[str, int]]:
 def reported(here: World) -> Iterator[Any]:
     """Give the gaps of the followers that the bridges logged."""
     for bridge in here.bridges:
-        for line in bridge.log.read_text().splitlines():
-            said = json.loads(line)
+        for said in bridge.logged():
             if said["message"] == "gap" and said["table"] == "followers":
                 yield said
 

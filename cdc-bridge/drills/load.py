@@ -16,10 +16,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from contracts import TOPICS, Codec
 from contracts.registry import codec_for
+from murmuration_testkit.dynamodb_local import DynamoDbLocal, dynamodb_local
+from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually
 
+from .bridges import Bridge, bridges
 from .ledger import Change, Message, differences
-from .rig import Bridge, DynamoDb, Tap, bridges, dynamodb
 
 WRITERS = 4
 PEOPLE = 40
@@ -32,7 +34,7 @@ _marks = count(int(time.time() * 1000))
 class Load:
     """Writers that each have people of their own, and repeat what was not answered: so the journal is the truth."""
 
-    def __init__(self, store: DynamoDb) -> None:
+    def __init__(self, store: DynamoDbLocal) -> None:
         self.written: dict[str, list[Change]] = defaultdict(list)
         self._store = store
         self._people = [f"{uuid.uuid4().hex[:12]}-{number}" for number in range(PEOPLE)]
@@ -99,7 +101,7 @@ def _insist(write: Callable[[], object]) -> None:
 class World:
     """Everything that a drill breaks."""
 
-    store: DynamoDb
+    store: DynamoDbLocal
     bridges: list[Bridge]
     load: Load
     tap: Tap
@@ -150,7 +152,7 @@ class World:
 def world(count: int = 2, **settings: str) -> Iterator[World]:
     """Have a DynamoDB, bridges and a load; nobody else writes to them."""
     codec = codec_for(TOPICS["FollowChanged"], os.environ["SCHEMA_REGISTRY_URL"])
-    with dynamodb() as store, bridges(store, count, **settings) as started:
+    with dynamodb_local() as store, bridges(store, count, **settings) as started:
         load, tap = Load(store), Tap("FollowChanged")
         load.start()
         try:

@@ -1,24 +1,21 @@
 """The real parts, for the tests marked stack: where they are comes from the services' own environment variables."""
 
-import json
 import os
-import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 import uuid
-from pathlib import Path
+from contextlib import ExitStack
 
 import boto3
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from cdc_bridge.stream import Streams
-from murmuration_testkit.ports import free_port
+from murmuration_testkit import REPOSITORY
+from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually
 
-ROOT = Path(__file__).parents[2]
+from ..drills.bridges import Bridge
+
 TABLE_OF_ONE = {
     "AttributeDefinitions": [{"AttributeName": "followee_id", "AttributeType": "S"}],
     "KeySchema": [{"AttributeName": "followee_id", "KeyType": "HASH"}],
@@ -56,7 +53,7 @@ def new_tables(dynamodb):
     def make(prefix):
         prefixes.append(prefix)
         environment = os.environ | {"TABLE_PREFIX": prefix}
-        subprocess.run([sys.executable, str(ROOT / "deploy" / "tables.py")], env=environment, check=True)  # noqa: S603
+        subprocess.run([sys.executable, str(REPOSITORY / "deploy/tables.py")], env=environment, check=True)  # noqa: S603
 
     yield make
     names = [name for page in dynamodb.get_paginator("list_tables").paginate() for name in page["TableNames"]]
@@ -92,115 +89,46 @@ def other(dynamodb):
     yield from _streamed_table(dynamodb)
 
 
-class Process:
-    """A bridge, started as the deployment starts it."""
-
-    def __init__(self, log, environment):
-        self.port = free_port()
-        self._log = log
-        own = {"HOST": "127.0.0.1", "PORT": str(self.port), "LEASE_SECONDS": "2"}
-        self._environment = os.environ | own | environment
-        with log.open("w") as stderr:
-            self._child = subprocess.Popen([sys.executable, "-m", "cdc_bridge"], env=self._environment, stderr=stderr)
-
-    def command(self, *words):
-        """Do what an operator does beside it; return what was said."""
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "cdc_bridge", *words],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stdout + done.stderr
-
-    def get(self, path):
-        """Return status and body; status 0 while nobody answers, which a dead process never will."""
-        assert self._child.poll() is None, self._log.read_text()
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-        except OSError:
-            return 0, ""
-
-    def until_ready(self):
-        eventually(lambda: self.get("/readyz")[0] == 200)
-        return self
-
-    def end(self, number=signal.SIGTERM):
-        """Return the exit code."""
-        self._child.send_signal(number)
-        return self._child.wait(20)
-
-    def log(self):
-        return [json.loads(line) for line in self._log.read_text().splitlines()]
-
-    def close(self):
-        if self._child.poll() is None:
-            self.end()
-
-
 @pytest.fixture
 def start(tmp_path):
     """Start bridges that end with the test."""
     started = []
 
     def one(**environment):
-        started.append(Process(tmp_path / f"bridge-{len(started)}.log", environment))
-        return started[-1]
+        started.append(Bridge(tmp_path / f"bridge-{len(started)}.log", **environment))
+        return started[-1].start()
 
     yield one
-    for process in started:
-        process.close()
+    for bridge in started:
+        bridge.end()
 
 
-class Tap:
-    """What comes to the topics from now on and has one of our ids in its headers."""
+class OurTap(Tap):
+    """Keeps what has one of our ids in its headers."""
 
-    def __init__(self, topics, consumer):
-        self._consumer = consumer
-        self.messages = []
-        ends = []
-        for topic in topics:
-            for partition in consumer.list_topics(topic, 10).topics[topic].partitions:
-                end = consumer.get_watermark_offsets(TopicPartition(topic, partition), 10)[1]
-                ends.append(TopicPartition(topic, partition, end))
-        consumer.assign(ends)
+    def __init__(self, *topics):
+        super().__init__(*topics)
+        self._found = []
 
     def until(self, enough, ours):
-        """Collect our messages until there are enough of them."""
+        """Collect our messages until there are enough of them, those of earlier waits included."""
 
         def look():
-            for message in self._consumer.consume(500, 0.05):
-                assert message.error() is None
-                if ours(dict(message.headers())):
-                    self.messages.append(message)
-            return enough(self.messages)
+            self._found.extend(message for message in self.read(0.05, 500) if ours(dict(message.headers())))
+            return enough(self._found)
 
         eventually(look)
-        return self.messages
+        return self._found
 
 
 @pytest.fixture
 def tap():
     """Open taps that close with the test."""
-    consumers = []
+    with ExitStack() as stack:
 
-    def open_tap(*topics):
-        consumers.append(
-            Consumer(
-                {
-                    "bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"],
-                    "group.id": uuid.uuid4().hex,
-                    "enable.auto.commit": False,
-                }
-            )
-        )
-        return Tap(topics, consumers[-1])
+        def open_tap(*topics):
+            opened = OurTap(*topics)
+            stack.callback(opened.close)
+            return opened
 
-    yield open_tap
-    for consumer in consumers:
-        consumer.close()
+        yield open_tap

@@ -25,12 +25,6 @@ NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http
 
 
 @pytest.fixture
-def somebody():
-    """An id that nobody had before, because the topics are shared."""
-    return lambda: f"b-{uuid.uuid4().hex}"
-
-
-@pytest.fixture
 def table(dynamodb, table_prefix):
     """Write to a table under our prefix."""
 
@@ -137,9 +131,9 @@ class TestBridge:
         table.put("followers", edge(ann, "three"))
         messages = pipe.until(lambda found: len(found) >= 3, naming(ann))
         assert [decode(message).follower_id for message in messages] == ["one", "two", "three"]
-        told = {line["message"] for line in first.log()}
+        told = {line["message"] for line in first.logged()}
         assert {"shard released"} <= told
-        assert "shard taken" in {line["message"] for line in second.log()}
+        assert "shard taken" in {line["message"] for line in second.logged()}
 
     def test_poison_goes_to_the_dead_letters_and_the_rest_passes(self, start, tap, table, table_prefix, somebody):
         """A row that somebody wrote by hand, without a time."""
@@ -152,7 +146,7 @@ class TestBridge:
         letter = next(message for message in messages if message.topic() == "FollowChanged.dlq")
         headers = dict(letter.headers())
         assert (headers["follower_id"], headers["reason"]) == (b"poison", b"followed_at is missing in NewImage")
-        [line] = eventually(lambda: [line for line in bridge.log() if line["message"] == "dead letter"])
+        [line] = eventually(lambda: [line for line in bridge.logged() if line["message"] == "dead letter"])
         assert line["event_id"].encode() == headers["event_id"]
 
     def test_what_kafka_refuses_goes_to_the_dead_letters_and_the_rest_passes(
@@ -210,7 +204,7 @@ class TestBridge:
 
         [gap] = eventually(gaps)
         assert bridge.get("/readyz")[0] == 503
-        assert [line for line in bridge.log() if line["message"] == "gap" and line["kind"] == "stream"]
+        assert [line for line in bridge.logged() if line["message"] == "gap" and line["kind"] == "stream"]
         assert "cleared" in bridge.command("clear", gap.split()[2].rstrip(":"))
         messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
         assert [decode(message).follower_id for message in messages] == ["one", "two"]
@@ -249,7 +243,7 @@ def test_kafka_that_is_away_is_waited_for(start):
     assert bridge.get("/readyz")[0] == 503
     assert bridge.get("/healthz")[0] == 200
     assert bridge.end() == 0
-    assert [line["message"] for line in bridge.log()] == ["waiting to start"]
+    assert [line["message"] for line in bridge.logged()] == ["waiting to start"]
 
 
 def test_a_missing_variable_stops_the_start_with_its_name():

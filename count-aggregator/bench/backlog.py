@@ -2,15 +2,14 @@
 
 import os
 import time
-import urllib.request
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 
 from confluent_kafka import Producer
 
 from contracts import TOPICS, FollowChanged, Source
 from contracts.registry import codec_for
+from murmuration_testkit.probes import metric
 
 TOPIC = TOPICS["FollowChanged"]
 Pair = Callable[[int], tuple[str, str]]  # follower and followee of the nth event
@@ -53,15 +52,6 @@ def fill(pair: Pair, count: int) -> None:
             except BufferError:
                 producer.poll(0.1)
     producer.flush()
-
-
-def metric(port: int, name: str) -> float:
-    """Return what a worker measures; 0 while it does not answer."""
-    with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-        for line in answer.read().decode().splitlines():
-            if line.startswith(f"{name} "):
-                return float(line.split()[1])
-    return 0.0
 
 
 def drained(

@@ -12,13 +12,14 @@ from typing import Any
 from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
+from murmuration_testkit.probes import metric
 from murmuration_testkit.processes import control
 from murmuration_testkit.topics import skip
 from murmuration_worker.messages import Arrival
 
 from ..drills.crowd import client
-from ..drills.workers import Second
-from .backlog import TOPIC, Pair, drained, fill, metric, ordinary, togglers, viral
+from ..drills.workers import second_aggregator
+from .backlog import TOPIC, Pair, drained, fill, ordinary, togglers, viral
 
 EVENTS = int(os.environ.get("EVENTS", "12000"))
 MANY = int(os.environ.get("MANY_EVENTS", "1000000"))
@@ -153,7 +154,7 @@ def _one(pair: Pair) -> dict[str, float]:
 
 def _two(pair: Pair) -> dict[str, float]:
     _refill(pair, EVENTS)
-    second = Second()
+    second = second_aggregator()
     second.start()
     control("start", "count-aggregator")
     try:

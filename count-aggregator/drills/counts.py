@@ -14,11 +14,12 @@ from typing import Any
 
 from count_aggregator.ledger import Ledger
 from count_aggregator.topic import PARTITION_IDS
-from murmuration_testkit.processes import all_ready, caught_up, control
+from murmuration_testkit.processes import all_ready, caught_up, control, freeze
 from murmuration_testkit.waiting import remaining
+from murmuration_testkit.worker import Worker
 
 from .crowd import Crowd, client
-from .workers import Second, Watch, events, every, of_stack, redeliver_the_last_hour
+from .workers import Watch, events, of_stack, redeliver_the_last_hour, second_aggregator
 
 BETWEEN = (0.3, 1.5)  # seconds from one fault to the next
 SETTLED = 180.0
@@ -27,7 +28,7 @@ CHECKED = 60
 CORRUPTED = 20
 
 
-def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[[], object]]]:
+def _faults(second: Worker, redelivered: list[int]) -> list[tuple[str, Callable[[], object]]]:
     first = of_stack("count-aggregator")
 
     def both(number: signal.Signals) -> None:
@@ -49,7 +50,7 @@ def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[
     def store(name: str) -> list[tuple[int, str, Callable[[], object]]]:
         return [
             (4, f"kill -9 {name}", partial(of_stack(name), signal.SIGKILL)),
-            (3, f"SIGSTOP 2 s {name}", partial(every, of_stack(name), 2)),
+            (3, f"SIGSTOP 2 s {name}", partial(freeze, of_stack(name), 2)),
         ]
 
     kinds: list[tuple[int, str, Callable[[], object]]] = [
@@ -59,9 +60,9 @@ def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[
         (3, "kill -9 both aggregators in mid-batch", in_mid_batch),
         (4, "SIGTERM first aggregator", partial(first, signal.SIGTERM)),
         (3, "SIGTERM both aggregators", partial(both, signal.SIGTERM)),
-        (4, "SIGSTOP 2 s one aggregator", partial(every, first, 2)),
-        (2, "SIGSTOP 2 s both aggregators", partial(every, both, 2)),
-        (2, "SIGSTOP 13 s second aggregator, longer than its session", partial(every, second.signal, 13)),
+        (4, "SIGSTOP 2 s one aggregator", partial(freeze, first, 2)),
+        (2, "SIGSTOP 2 s both aggregators", partial(freeze, both, 2)),
+        (2, "SIGSTOP 13 s second aggregator, longer than its session", partial(freeze, second.signal, 13)),
         (3, "second aggregator leaves and returns", leave_and_return),
         (2, "redelivery of the last hour", lambda: redelivered.append(redeliver_the_last_hour(second))),
         *store("cdc-bridge"),
@@ -73,7 +74,7 @@ def _faults(second: Second, redelivered: list[int]) -> list[tuple[str, Callable[
 
 def counts() -> dict[str, Any]:
     """Break something every second while people follow and unfollow, let the dust settle, and compare."""
-    crowd, second, redelivered = Crowd(), Second(), [0]
+    crowd, second, redelivered = Crowd(), second_aggregator(), [0]
     watch = Watch(int(os.environ["COUNT_AGGREGATOR_ADMIN_PORT"]), second.port)
     faults = _faults(second, redelivered)
     random.shuffle(faults)

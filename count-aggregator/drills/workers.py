@@ -2,14 +2,10 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaException, TopicPartition
@@ -17,57 +13,20 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.probes import metrics
 from murmuration_testkit.processes import control, pid
 from murmuration_testkit.topics import admin, ends, move
 from murmuration_testkit.waiting import eventually
+from murmuration_testkit.worker import Worker
 
 TOPIC = TOPICS["FollowChanged"]
 GROUP = "count-aggregator"
 HOUR_MS = 3_600_000
 
 
-class Second:
-    """Another aggregator of the same group; like the first it is started again whenever it ends."""
-
-    def __init__(self) -> None:
-        self.starts = 0
-        self.port = free_port()
-        self._log = Path(os.environ["STACK_DIR"]) / "logs/count-aggregator-2.log"
-        self._process: subprocess.Popen[bytes] | None = None
-        self._wanted = threading.Event()
-        self._over = threading.Event()
-        self._keeper = threading.Thread(target=self._keep, daemon=True)
-        self._keeper.start()
-
-    def start(self) -> None:
-        """Have it run."""
-        self._wanted.set()
-
-    def stop(self) -> None:
-        """Have it leave the group and stay away."""
-        self._wanted.clear()
-        self.signal(signal.SIGTERM)
-        eventually(lambda: self._process is None or self._process.poll() is not None, True, within=40)
-
-    def end(self) -> None:
-        """Stop it for good."""
-        self._over.set()
-        self.stop()
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send it a signal, if it is there."""
-        if self._process and self._process.poll() is None:
-            self._process.send_signal(number)
-
-    def _keep(self) -> None:
-        command = [sys.executable, "-m", "count_aggregator"]
-        with self._log.open("ab") as log:
-            while not self._over.is_set():
-                if self._wanted.wait(0.2) and (self._process is None or self._process.poll() is not None):
-                    environment = {**os.environ, "ADMIN_PORT": str(self.port)}
-                    self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603
-                    self.starts += 1
-                time.sleep(0.2)
+def second_aggregator() -> Worker:
+    """Return another aggregator of the same group, not started yet."""
+    return Worker("count_aggregator", free_port(), "count-aggregator-2")
 
 
 class Watch:
@@ -97,18 +56,9 @@ class Watch:
     def _look(self) -> None:
         while not self._over.wait(0.25):
             for port in self._ports:
-                with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=1) as answer:
-                    lines = [line.split() for line in answer.read().decode().splitlines() if line[0] != "#"]
-                    values = {name: float(value) for name, value in lines if "{" not in name}
+                if values := metrics(port, timeout_s=1):
                     life = f"{port} {values['process_start_time_seconds']}"
                     self._seen |= {(life, name): value for name, value in values.items()}
-
-
-def every(do: Callable[[signal.Signals], None], seconds: float) -> None:
-    """Pause something for a while."""
-    do(signal.SIGSTOP)
-    time.sleep(seconds)
-    do(signal.SIGCONT)
 
 
 def of_stack(process: str) -> Callable[[signal.Signals], None]:
@@ -122,7 +72,7 @@ def of_stack(process: str) -> Callable[[signal.Signals], None]:
 
 
 @contextmanager
-def nobody(second: Second) -> Iterator[None]:
+def nobody(second: Worker) -> Iterator[None]:
     """Have no aggregator at all for as long as the context lasts."""
     second.stop()
     control("stop", "count-aggregator")
@@ -133,7 +83,7 @@ def nobody(second: Second) -> Iterator[None]:
         second.start()
 
 
-def redeliver_the_last_hour(second: Second) -> int:
+def redeliver_the_last_hour(second: Worker) -> int:
     """Set the group back by an hour; return how many messages that brings again."""
     kafka = admin()
     places = [TopicPartition(TOPIC.name, number) for number in range(TOPIC.partitions)]

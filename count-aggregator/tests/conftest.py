@@ -1,9 +1,7 @@
 """Events to count."""
 
-import uuid
 from collections import Counter
 
-import pytest
 from hypothesis import strategies as st
 
 from contracts import FollowChanged, Source
@@ -41,9 +39,3 @@ def truth(events):
         followers[one.followee_id] += one.change
         following[one.follower_id] += one.change
     return followers, following
-
-
-@pytest.fixture
-def somebody():
-    """A user id that nobody had before, so that tests on a shared table keep out of each other's way."""
-    return lambda: f"u-{uuid.uuid4().hex}"

@@ -2,15 +2,11 @@
 
 import itertools
 import os
-import socket
 import statistics
-import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -21,14 +17,12 @@ from fanout_worker.deliveries import Deliveries
 from fanout_worker.store import client as our_client
 from fanout_worker.tables import PAGE, Tables
 from fanout_worker.timelines import Timelines, connect
-from murmuration_testkit.ports import free_port
-from murmuration_testkit.waiting import eventually
+from murmuration_testkit.dynamodb_local import dynamodb_local
+from murmuration_testkit.rows import put_all
 
-PARTS = Path(__file__).parents[2] / ".stack/parts"
 FOLLOWERS = tuple(map(int, os.environ.get("FOLLOWERS", "100,1000,10000,100000").split(",")))
 ROUNDS = 7
 SHORTEST_ROUND = 10_000  # deliveries
-BATCH = 25
 FIRST = 1_700_000_000_000_000_000
 TARGET = 0.8
 FILL = """
@@ -41,8 +35,12 @@ for _, key in ipairs(KEYS) do redis.call('RPUSH', key, unpack(ids)) end
 def whole_way() -> list[dict[str, Any]]:
     """Deliver new tweets to full lists, and read the same followers bare, in turns."""
     figures: list[dict[str, Any]] = []
-    with dynamodb() as url, closing(connect(os.environ["REDIS_URL"])) as nodes, room(nodes.client):
-        os.environ["AWS_ENDPOINT_URL_DYNAMODB"] = url
+    with (
+        dynamodb_local(in_memory=True) as store,
+        closing(connect(os.environ["REDIS_URL"])) as nodes,
+        room(nodes.client),
+    ):
+        os.environ["AWS_ENDPOINT_URL_DYNAMODB"] = store.url
         bare = boto3.client("dynamodb")
         deliveries = Deliveries(
             Timelines(nodes), Tables(our_client(), ""), 10**9, 20, may_be_celebrity=set().__contains__
@@ -50,7 +48,8 @@ def whole_way() -> list[dict[str, Any]]:
         ids = (str(FIRST + n) for n in itertools.count(10**6))
         for count in FOLLOWERS:
             star = f"star-{uuid.uuid4().hex[:8]}"
-            follow(bare, star, count)
+            rows = ({"followee_id": {"S": star}, "follower_id": {"S": fan}} for fan in fans(star, count))
+            put_all(bare, "followers", (row | {"followed_at": {"N": "1"}} for row in rows))
             fill(nodes.client, star, count)
             times = max(1, SHORTEST_ROUND // count)
 
@@ -112,19 +111,6 @@ def fans(star: str, count: int) -> Iterator[str]:
     return (f"{star}-fan-{number}" for number in range(count))
 
 
-def follow(bare: Any, star: str, count: int) -> None:
-    """Write the rows."""
-    names = fans(star, count)
-
-    def write(some: list[str]) -> None:
-        rows = [{"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}} for fan in some]
-        requests = [{"PutRequest": {"Item": row}} for row in rows]
-        assert not bare.batch_write_item(RequestItems={"followers": requests})["UnprocessedItems"]
-
-    with ThreadPoolExecutor(2) as threads:
-        list(threads.map(write, iter(lambda: list(itertools.islice(names, BATCH)), [])))
-
-
 def fill(redis: Redis, star: str, count: int) -> None:
     """Make everybody's timeline warm and full."""
     names = map(layout.home_timeline, fans(star, count))
@@ -148,42 +134,6 @@ def room(redis: Any) -> Iterator[None]:
         yield
     finally:
         redis.config_set("maxmemory", usual)
-
-
-@contextmanager
-def dynamodb() -> Iterator[str]:
-    """Run a DynamoDB in memory, where a hundred thousand rows are written in a minute; give its address."""
-    port = free_port()
-    parts = f"{PARTS}/dynamodb"
-    java = ["setpriv", "--pdeathsig", "KILL", f"{PARTS}/bin/java", "-Xmx1g", "-XX:+UseSerialGC"]
-    local = ["-cp", f"{parts}/*:{parts}/ours", "OnLoopback", "-sharedDb", "-inMemory", "-port", str(port)]
-    native = ["--enable-native-access=ALL-UNNAMED", f"-Djava.library.path={parts}"]
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen([*java, *native, *local, "-disableTelemetry"], stdout=quiet, stderr=quiet) as child:  # noqa: S603
-        try:
-            url = f"http://127.0.0.1:{port}"
-            store = boto3.client("dynamodb", endpoint_url=url)
-
-            def listening() -> bool:
-                with socket.socket() as probe:
-                    return not probe.connect_ex(("127.0.0.1", port))
-
-            eventually(listening, True)
-            create(store, "users", "user_id")
-            create(store, "followers", "followee_id", "follower_id")
-            yield url
-        finally:
-            child.kill()
-
-
-def create(store: Any, name: str, *keys: str) -> None:
-    """Create a table without a stream: nobody reads it here."""
-    store.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
-        KeySchema=[{"AttributeName": k, "KeyType": kind} for k, kind in zip(keys, ("HASH", "RANGE"), strict=False)],
-    )
 
 
 STACK = "redis"

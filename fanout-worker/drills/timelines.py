@@ -15,11 +15,12 @@ from typing import Any
 
 import boto3
 
-from murmuration_testkit.processes import all_ready, caught_up, kill, pause, resume, terminate
+from murmuration_testkit.processes import all_ready, caught_up, freeze, kill, pause, resume, terminate
 from murmuration_testkit.waiting import eventually, remaining, steadily
+from murmuration_testkit.worker import Worker
 
 from .company import Company
-from .fanouts import AHEAD_S, THRESHOLD, Fanout, demote, two
+from .fanouts import AHEAD_S, THRESHOLD, demote, two
 
 FAULTS = int(os.environ.get("FAULTS", "55"))
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
@@ -30,17 +31,12 @@ NOTICED_S = 8  # until every reader has heard that somebody is a celebrity no lo
 STORES = ("cdc-bridge", "kafka", "redis", "dynamodb")
 
 
-def _faults(first: Fanout, second: Fanout) -> Iterator[tuple[str, Callable[[], object]]]:
+def _faults(first: Worker, second: Worker) -> Iterator[tuple[str, Callable[[], object]]]:
     """Give every kind once in a random order, and again, and so on."""
 
     def both(number: signal.Signals) -> None:
         first.signal(number)
         second.signal(number)
-
-    def stopped(send: Callable[[signal.Signals], None], seconds: float) -> None:
-        send(signal.SIGSTOP)
-        time.sleep(seconds)
-        send(signal.SIGCONT)
 
     def paused(process: str) -> None:
         pause(process)
@@ -53,9 +49,9 @@ def _faults(first: Fanout, second: Fanout) -> Iterator[tuple[str, Callable[[], o
         for number in (signal.SIGKILL, signal.SIGTERM)
     ]
     kinds += [
-        (f"SIGSTOP {PAUSED_S} s first worker", partial(stopped, first.signal, PAUSED_S)),
-        (f"SIGSTOP {LONG_PAUSE_S} s second worker", partial(stopped, second.signal, LONG_PAUSE_S)),
-        (f"SIGSTOP {PAUSED_S} s both workers", partial(stopped, both, PAUSED_S)),
+        (f"SIGSTOP {PAUSED_S} s first worker", partial(freeze, first.signal, PAUSED_S)),
+        (f"SIGSTOP {LONG_PAUSE_S} s second worker", partial(freeze, second.signal, LONG_PAUSE_S)),
+        (f"SIGSTOP {PAUSED_S} s both workers", partial(freeze, both, PAUSED_S)),
     ]
     for name in STORES:
         kinds += [

@@ -1,9 +1,6 @@
 """Events to deliver."""
 
 import itertools
-import uuid
-
-import pytest
 
 from contracts import FollowChanged, Source, TweetCreated
 
@@ -17,9 +14,3 @@ def follow(sequence, follower="alice", followee="bob", *, following=True):
 def tweet(tweet_id, author="bob", at=1_700_000_000_000):
     sequence = next(_sequence)
     return TweetCreated(f"t-{sequence}", Source("shard-1", sequence), tweet_id, author, "hello 👋", at)
-
-
-@pytest.fixture
-def somebody():
-    """A user id that nobody had before, so that tests on shared stores keep out of each other's way."""
-    return lambda: f"u-{uuid.uuid4().hex}"

@@ -1,6 +1,5 @@
 """The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
 
-import uuid
 from types import SimpleNamespace
 
 import pytest
@@ -37,9 +36,3 @@ def clock():
 @pytest.fixture
 def http(memory, clock):
     return create_app(SETTINGS, follows=memory, keys=ISSUER, now=lambda: clock.now).test_client()
-
-
-@pytest.fixture
-def somebody():
-    """A user id that nobody had before, so that tests on a shared table keep out of each other's way."""
-    return lambda: f"u-{uuid.uuid4().hex}"

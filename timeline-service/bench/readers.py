@@ -23,6 +23,7 @@ from botocore.config import Config
 
 from contracts.ids import first_id
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.rows import put_all
 from murmuration_testkit.tokens import DAY_S, Issuer
 from murmuration_testkit.waiting import eventually
 
@@ -34,16 +35,7 @@ _numbers = itertools.count()
 
 def write(table: str, items: Iterable[dict[str, Any]]) -> None:
     """Put all these items."""
-    dynamodb = boto3.client("dynamodb", config=Config(read_timeout=60))
-
-    def put(some: tuple[dict[str, Any], ...]) -> None:
-        asked: Any = {PREFIX + table: [{"PutRequest": {"Item": item}} for item in some]}
-        while asked:
-            asked = dynamodb.batch_write_item(RequestItems=asked)["UnprocessedItems"]
-
-    rest = iter(items)
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(put, iter(lambda: tuple(itertools.islice(rest, 25)), ())))
+    put_all(boto3.client("dynamodb", config=Config(read_timeout=60)), PREFIX + table, items)
 
 
 def follow(follower: str, followees: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,5 @@
 """The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
 
-import uuid
-
 import pytest
 
 from murmuration_testkit.tokens import Issuer
@@ -43,9 +41,3 @@ def archive():
 @pytest.fixture
 def http(cache, archive):
     return create_app(SETTINGS, cache=cache, archive=archive, keys=ISSUER).test_client()
-
-
-@pytest.fixture
-def somebody():
-    """A user id that nobody had before, so that tests on shared stores keep out of each other's way."""
-    return lambda: f"u-{uuid.uuid4().hex}"

@@ -1,6 +1,5 @@
 """The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
 
-import uuid
 from types import SimpleNamespace
 
 import pytest
@@ -42,9 +41,3 @@ def http(memory, accounts, clock):
     ids.reserve(FOREVER)
     parts = {"tweets": memory, "accounts": accounts, "keys": ISSUER, "ids": ids}
     return create_app(SETTINGS, **parts, now=lambda: clock.now).test_client()
-
-
-@pytest.fixture
-def somebody():
-    """A user id that nobody had before, so that tests on a shared table keep out of each other's way."""
-    return lambda: f"u-{uuid.uuid4().hex}"

@@ -69,6 +69,13 @@ def counted():
 STACK = ""
 BENCHMARKS = [counted]
 """
+STACK_PY = """
+import os, sys
+asked, command = sys.argv[1:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:]
+with open("stacks", "a") as stacks:
+    print(*asked, file=stacks)
+os.execv(command[0], command)
+"""
 BAD = FINE.replace("True", "False")
 
 
@@ -148,6 +155,16 @@ def test_the_report_says_what_it_was_measured_on(tree):
     assert report["date"].endswith("Z")
     assert report["seconds"].keys() == {"some-service/bench/fine.py"}
     assert report["results"][0]["file"] == "some-service/bench/fine.py"
+
+
+def test_each_file_has_the_stack_that_it_names(tree, tmp_path):
+    """All processes, some, or no stack at all; under a name of its own."""
+    (tmp_path / "deploy/local").mkdir(parents=True)
+    (tmp_path / "deploy/local/stack.py").write_text(STACK_PY)
+    whole, some = FINE.replace('STACK = ""\n', ""), FINE.replace('STACK = ""', 'STACK = "kafka,redis"')
+    assert tree(a_whole=whole, b_some=some, c_none=FINE)[0] == 0
+    asked = (tmp_path / "stacks").read_text().splitlines()
+    assert asked == ["run --name bench-a_whole", "run --name bench-b_some --only kafka,redis"]
 
 
 def test_a_result_that_is_not_good_fails_the_run(tree):

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -54,6 +55,13 @@ def pause(process: str) -> bool:
 def resume(process: str) -> bool:
     """Let it go on."""
     return _signal(os.killpg, process, signal.SIGCONT)
+
+
+def freeze(send: Callable[[signal.Signals], object], seconds: float) -> None:
+    """Stop something in the middle of whatever it does, and let it go on after a while."""
+    send(signal.SIGSTOP)
+    time.sleep(seconds)
+    send(signal.SIGCONT)
 
 
 @contextmanager

@@ -1,11 +1,12 @@
-"""Topics and groups in Kafka, as operators change them: limits, ends, and where a group stands."""
+"""Topics and groups in Kafka, as operators change them: limits, ends, where a group stands; and what comes."""
 
 import os
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -64,3 +65,33 @@ def largest_batch(topic: str, size: int) -> Iterator[None]:
         yield
     finally:
         alter(AlterConfigOpType.DELETE)
+
+
+class Tap:
+    """What comes to topics from now on."""
+
+    def __init__(self, *topics: str) -> None:
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"],
+                "group.id": uuid.uuid4().hex,
+                "enable.auto.commit": False,
+                "log_level": 2,  # a broker that is away is what a drill wanted
+            }
+        )
+        known = {topic: self._consumer.list_topics(topic, 10).topics[topic].partitions for topic in topics}
+        places = [TopicPartition(topic, number) for topic, numbers in known.items() for number in numbers]
+        for place in places:
+            place.offset = self._consumer.get_watermark_offsets(place, 10)[1]
+        self._consumer.assign(places)
+
+    def read(self, seconds: float, at_most: int = 1000) -> list[Any]:
+        """Return what comes, waiting at most so long for it to be so many."""
+        messages = self._consumer.consume(at_most, seconds)
+        with suppress(KafkaException):  # a broker that is away is met again as silence
+            return [message for message in messages if message.error() is None]
+        return []
+
+    def close(self) -> None:
+        """Leave."""
+        self._consumer.close()
