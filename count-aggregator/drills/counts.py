@@ -14,12 +14,12 @@ from typing import Any
 
 from count_aggregator.ledger import Ledger
 from count_aggregator.topic import PARTITION_IDS
-from murmuration_testkit.processes import all_ready, caught_up, control, freeze
+from murmuration_testkit.processes import all_ready, caught_up, control, freeze, pause, resume, send
 from murmuration_testkit.waiting import remaining
 from murmuration_testkit.worker import Worker
 
 from .crowd import Crowd, client
-from .workers import Watch, events, of_stack, redeliver_the_last_hour, second_aggregator
+from .workers import Watch, events, redeliver_the_last_hour, second_aggregator
 
 BETWEEN = (0.3, 1.5)  # seconds from one fault to the next
 SETTLED = 180.0
@@ -29,7 +29,7 @@ CORRUPTED = 20
 
 
 def _faults(second: Worker, redelivered: list[int]) -> list[tuple[str, Callable[[], object]]]:
-    first = of_stack("count-aggregator")
+    first = partial(send, "count-aggregator")
 
     def both(number: signal.Signals) -> None:
         first(number)
@@ -37,10 +37,10 @@ def _faults(second: Worker, redelivered: list[int]) -> list[tuple[str, Callable[
 
     def in_mid_batch() -> None:
         """Hold the write up for longer than a commit takes, so that what was acknowledged too early is lost."""
-        of_stack("dynamodb")(signal.SIGSTOP)
+        pause("dynamodb")
         time.sleep(3)
         both(signal.SIGKILL)
-        of_stack("dynamodb")(signal.SIGCONT)
+        resume("dynamodb")
 
     def leave_and_return() -> None:
         second.stop()
@@ -49,8 +49,8 @@ def _faults(second: Worker, redelivered: list[int]) -> list[tuple[str, Callable[
 
     def store(name: str) -> list[tuple[int, str, Callable[[], object]]]:
         return [
-            (4, f"kill -9 {name}", partial(of_stack(name), signal.SIGKILL)),
-            (3, f"SIGSTOP 2 s {name}", partial(freeze, of_stack(name), 2)),
+            (4, f"kill -9 {name}", partial(send, name, signal.SIGKILL)),
+            (3, f"SIGSTOP 2 s {name}", partial(freeze, partial(send, name), 2)),
         ]
 
     kinds: list[tuple[int, str, Callable[[], object]]] = [

@@ -1,10 +1,8 @@
 """The stack's aggregator and a second one beside it: to break, and to watch through their metrics."""
 
-import os
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -14,7 +12,7 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 from contracts import TOPICS
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import metrics
-from murmuration_testkit.processes import control, pid
+from murmuration_testkit.processes import control
 from murmuration_testkit.topics import admin, ends, move
 from murmuration_testkit.waiting import eventually
 from murmuration_testkit.worker import Worker
@@ -59,16 +57,6 @@ class Watch:
                 if values := metrics(port, timeout_s=1):
                     life = f"{port} {values['process_start_time_seconds']}"
                     self._seen |= {(life, name): value for name, value in values.items()}
-
-
-def of_stack(process: str) -> Callable[[signal.Signals], None]:
-    """Return how to send a process of the stack a signal."""
-
-    def send(number: signal.Signals) -> None:
-        if target := pid(process):
-            os.kill(target, number)
-
-    return send
 
 
 @contextmanager

@@ -44,7 +44,12 @@ def kill(process: str) -> bool:
 
 def terminate(process: str) -> bool:
     """Ask it to end; the supervisor starts it again. False if it was not running."""
-    return _signal(os.kill, process, signal.SIGTERM)
+    return send(process, signal.SIGTERM)
+
+
+def send(process: str, number: signal.Signals) -> bool:
+    """Send it a signal, and nothing to what it started. False if it was not running."""
+    return _signal(os.kill, process, number)
 
 
 def pause(process: str) -> bool:
@@ -117,8 +122,11 @@ def _listens(store: str) -> bool:
     return False
 
 
-def _signal(send: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:
+def _signal(deliver: Callable[[int, int], None], process: str, number: signal.Signals) -> bool:
     target = pid(process)
-    if target:
-        send(target, number)
+    try:
+        if target:
+            deliver(target, number)
+    except ProcessLookupError:  # it ended by itself a moment ago
+        return False
     return bool(target)
