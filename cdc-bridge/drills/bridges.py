@@ -69,7 +69,6 @@ class Bridge:
         """Do what an operator does beside it; return what was said."""
         command = [sys.executable, "-m", "cdc_bridge", *words]
         done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)  # noqa: S603
-        assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
     def send(self, number: signal.Signals) -> None:
