@@ -1,0 +1,175 @@
+"""Holds each service to schemas/tables while a test runs its code; a plugin of pytest, on in every run.
+
+Rule: an attribute is written only by a service that its file names in `written_by`, and read, in a row that came or by
+an expression, only by one in `read_by`; DynamoDB is asked only for the actions under `access`. Who asks is the
+innermost package of a service on the stack, so what a test itself does to a table is free.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+
+from contracts.table_files import TableFile, load
+from contracts.topic import DATA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+FILES = load(DATA)
+PACKAGES = {service.replace("-", "_"): service for file in FILES.values() for service in file.access}
+TESTS = re.compile(r"/(tests|bench|drills)/")
+WORDS = re.compile(r"[:#]?[a-z_]+\b(?!\()")  # not those with a bracket, which are functions
+CLAUSES = re.compile(r"\b(SET|REMOVE|ADD|DELETE)\b")
+violations: list[str] = []
+
+
+def pytest_configure() -> None:
+    """Listen to every client that is made from now on."""
+    boto3.setup_default_session()
+    events = boto3.DEFAULT_SESSION.events  # type: ignore[union-attr]
+    events.register("before-parameter-build.dynamodb", _asked)
+    events.register("before-parameter-build.dynamodb-streams", _asked_stream)
+    events.register("after-call.dynamodb", _answered)
+
+
+@pytest.fixture(autouse=True)
+def rows_are_touched_as_their_files_say() -> Iterator[None]:
+    """Fail the test in which a service touched what is not its own."""
+    yield
+    found = [*dict.fromkeys(violations)]
+    violations.clear()
+    assert not found, "\n".join(found)  # noqa: S101
+
+
+class Use:
+    """One service's use of one table."""
+
+    def __init__(self, service: str, table: str) -> None:
+        """Take the table by its full name, prefix and all; one that no file describes is a test's own."""
+        self._service = service
+        self._file = next((file for name, file in FILES.items() if table.endswith(name)), None)
+
+    def action(self, action: str, part: str = "table") -> None:
+        """Note an action on the table, on its stream, or on an index."""
+        if self._file and action not in self._file.access.get(self._service, {}).get(part, ()):
+            self._broken(self._file, f"{action} on {part}", "under access")
+
+    def writes(self, names: Iterable[str]) -> None:
+        """Note attributes that change."""
+        self._touches(names, "written_by")
+
+    def reads(self, names: Iterable[str]) -> None:
+        """Note attributes that are looked at."""
+        self._touches(names, "read_by")
+
+    def updates(self, expression: str, names: Mapping[str, str]) -> None:
+        """Note what an UpdateExpression writes, and what it reads of other attributes."""
+        _, *clauses = CLAUSES.split(expression)
+        for clause, text in zip(clauses[::2], clauses[1::2], strict=True):
+            for step in re.split(r",(?![^(]*\))", text):
+                target, *sources = _words(step, names)
+                self.writes([target])
+                if clause == "SET":
+                    self.reads({*sources} - {target})
+
+    def _touches(self, names: Iterable[str], how: str) -> None:
+        if self._file is None:
+            return
+        for name in names:
+            if self._service not in getattr(self._file.attributes.get(name), how, ()):
+                self._broken(self._file, f"{name}", how)
+
+    def _broken(self, file: TableFile, what: str, where: str) -> None:
+        violations.append(f"{self._service} uses {what}, and tables/{file.name}.yaml does not name it {where}")
+
+
+class Row(dict[str, Any]):
+    """A row that came, which notes what a service looks at."""
+
+    def __init__(self, content: dict[str, Any], table: str) -> None:
+        super().__init__(content)
+        self._table = table
+
+    def __getitem__(self, name: str) -> Any:
+        self._note(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self._note(str(name))
+        return super().__contains__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an attribute's value if it is there."""
+        self._note(name)
+        return super().get(name, default)
+
+    def _note(self, name: str) -> None:
+        if service := asking():
+            Use(service, self._table).reads([name])
+
+
+def asking() -> str | None:
+    """Return the service whose code is running; None if a test, a benchmark or a drill comes first."""
+    frame = sys._getframe(1)  # noqa: SLF001
+    while frame is not None:
+        if TESTS.search(frame.f_code.co_filename):
+            return None
+        if service := PACKAGES.get(frame.f_globals.get("__name__", "").partition(".")[0]):
+            return service
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def _asked(params: dict[str, Any], model: Any, context: dict[str, Any], **_: object) -> None:
+    service = asking()
+    if service is None:
+        return
+    context["row_guard_table"] = params.get("TableName")
+    for action, table, request in _single(model.name, params):
+        use = Use(service, table)
+        use.action(action, request.get("IndexName", "table"))
+        names = request.get("ExpressionAttributeNames", {})
+        use.writes(request.get("Item", ()))
+        if "UpdateExpression" in request:
+            use.updates(request["UpdateExpression"], names)
+        for kind in ("Condition", "KeyCondition", "Filter", "Projection"):
+            use.reads(_words(request.get(f"{kind}Expression", ""), names))
+
+
+def _single(action: str, params: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Split a request into those of one action on one table."""
+    if action == "TransactWriteItems":
+        for item in params["TransactItems"]:
+            ((kind, request),) = item.items()
+            yield f"{kind}Item", request["TableName"], request
+    elif "RequestItems" in params:
+        for table, request in params["RequestItems"].items():
+            yield action, table, request if isinstance(request, dict) else {}
+    elif "TableName" in params:
+        yield action, params["TableName"], params
+
+
+def _asked_stream(params: dict[str, Any], model: Any, **_: object) -> None:
+    where = re.search(r"table/([^/]+)/stream/", params.get("StreamArn", params.get("ShardIterator", "")))
+    if (service := asking()) and where:
+        Use(service, where[1]).action(model.name, "stream")
+
+
+def _answered(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    if table := context.get("row_guard_table"):
+        for name in {"Item", "Attributes"} & parsed.keys():
+            parsed[name] = Row(parsed[name], table)
+        if "Items" in parsed:
+            parsed["Items"] = [Row(row, table) for row in parsed["Items"]]
+    for table, rows in parsed.get("Responses", {}).items():
+        parsed["Responses"][table] = [Row(row, table) for row in rows]
+
+
+def _words(expression: str, names: Mapping[str, str]) -> list[str]:
+    """Return the attributes that an expression names, in its order."""
+    return [names.get(word, word) for word in WORDS.findall(expression) if word[0] != ":"]
