@@ -9,16 +9,18 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import boto3
+
 from contracts import FollowChanged, Source
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, Ledger
+from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import metric
 from murmuration_testkit.processes import control
 from murmuration_testkit.topics import skip
+from murmuration_testkit.worker import Worker
 from murmuration_worker.messages import Arrival
 
-from ..drills.crowd import client
-from ..drills.workers import second_aggregator
 from .backlog import TOPIC, Pair, drained, fill, ordinary, togglers, viral
 
 EVENTS = int(os.environ.get("EVENTS", "12000"))
@@ -118,11 +120,11 @@ def generations() -> list[dict[str, Any]]:
 
 
 def _batches_after(count: int) -> float:
-    ledger = Ledger(client(), os.environ.get("TABLE_PREFIX", ""), 60)
+    ledger = Ledger(boto3.client("dynamodb"), os.environ.get("TABLE_PREFIX", ""), 60)
     mark = f"bench-{uuid.uuid4().hex[:8]}"
     offsets = itertools.count()
 
-    def batch(shard: str, users: int) -> list[Arrival]:
+    def batch(shard: str, users: int) -> list[Arrival[FollowChanged]]:
         return [
             Arrival(
                 next(offsets),
@@ -154,7 +156,7 @@ def _one(pair: Pair) -> dict[str, float]:
 
 def _two(pair: Pair) -> dict[str, float]:
     _refill(pair, EVENTS)
-    second = second_aggregator()
+    second = Worker("count_aggregator", free_port(), "count-aggregator-2")
     second.start()
     control("start", "count-aggregator")
     try:
@@ -191,7 +193,7 @@ def _rate(work: Callable[["itertools.count[int]"], int], threads: int) -> float:
     return done / (time.monotonic() - began)
 
 
-_dynamodb = client(attempts=5)
+_dynamodb = boto3.client("dynamodb")
 
 
 def _transaction(pair: Pair, numbers: "itertools.count[int]") -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
-from .field import Field, by_crowd, crowds, fresh, rate, rates
+from .field import Field, Way, by_crowd, crowds, fresh, rate, rates
 
 POPULATION = int(os.environ.get("POPULATION", "200000"))
 CLUSTER_POPULATION = int(os.environ.get("CLUSTER_POPULATION", "40000"))
@@ -28,7 +28,7 @@ SETUP = (
 def one_node() -> list[dict[str, Any]]:
     """One Redis: against pipelined commands and a bare script; by number of followers; and for replays."""
     with _field(redis_node(*ROOM), POPULATION) as field:
-        ways = {"ours": field.ours, "pipelined": field.pipelined, "bare": field.bare}
+        ways: dict[str, Way] = {"ours": field.ours, "pipelined": field.pipelined, "bare": field.bare}
         found = rates(field, ways, FOLLOWERS, DELIVERIES, RUNS, LANES)
         return [
             *_against(found, "one Redis", SETUP.format(f"{POPULATION:,} users")),
@@ -40,7 +40,7 @@ def one_node() -> list[dict[str, Any]]:
 def cluster() -> list[dict[str, Any]]:
     """Three masters: the same, and against a script call a key."""
     with _field(redis_cluster(), CLUSTER_POPULATION) as field:
-        ways = {
+        ways: dict[str, Way] = {
             "ours": field.ours,
             "pipelined": field.pipelined,
             "bare": field.bare,

@@ -32,10 +32,11 @@ def memory() -> list[dict[str, Any]]:
         for _ in range(layout.RECENT):
             timelines.remember("author", fresh())
         redis.rpush("plain", *(fresh() for _ in range(layout.CAP)))
-        tweet = {"tweet_id": fresh(), "author_id": _user(), "text": "x" * 80, "created_at": 1_700_000_000_000}
-        redis.set(layout.body(tweet["tweet_id"]), f"!12345678{json.dumps(tweet)}")
+        tweet_id = fresh()
+        tweet = {"tweet_id": tweet_id, "author_id": _user(), "text": "x" * 80, "created_at": 1_700_000_000_000}
+        redis.set(layout.body(tweet_id), f"!12345678{json.dumps(tweet)}")
         timelines.bury(gone := fresh())
-        cost = {name: redis.memory_usage(key, samples=0) for name, key in _kinds(tweet["tweet_id"], gone).items()}
+        cost = {name: redis.memory_usage(key, samples=0) for name, key in _kinds(tweet_id, gone).items()}
         lists = statistics.mean(redis.memory_usage(layout.home_timeline(seed), samples=0) for seed in seeds)
         before = redis.info("memory")["used_memory"]
         _populate(node.redis, seeds)

@@ -64,7 +64,7 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
 def served(**settings: str) -> Iterator[int]:
     """Serve timelines on a free port, by the service's own gunicorn settings."""
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "-c", HERE.parent / "gunicorn.conf.py", "--chdir", HERE]
+    command = [sys.executable, "-m", "gunicorn", "-c", str(HERE.parent / "gunicorn.conf.py"), "--chdir", str(HERE)]
     environment = {
         **os.environ,
         "PORT": str(port),
