@@ -1,4 +1,4 @@
-"""What several tests need: a topic with a longer past than ours has."""
+"""What several tests need: each of our topics, and one of the tests' own with any past that they like."""
 
 import json
 from collections.abc import Callable
@@ -10,6 +10,8 @@ import pytest
 from contracts import TOPICS, Topic
 from contracts.topic import Version
 
+from .small_contracts import KNOCKED
+
 
 @pytest.fixture(params=TOPICS.values(), ids=lambda topic: topic.name)
 def topic(request: pytest.FixtureRequest) -> Topic:
@@ -19,19 +21,19 @@ def topic(request: pytest.FixtureRequest) -> Topic:
 
 @pytest.fixture
 def schema() -> dict[str, Any]:
-    """The schema of FollowChanged, to be changed at will."""
-    return json.loads(TOPICS["FollowChanged"].latest.schema)
+    """The schema of Knocked, to be changed at will."""
+    return json.loads(KNOCKED.latest.schema)
 
 
 @pytest.fixture
 def with_versions() -> Callable[..., Topic]:
-    """FollowChanged with other versions than its own."""
+    """Knocked with other versions than its own."""
 
     def build(*schemas: dict[str, Any]) -> Topic:
         versions = tuple(
             Version(number, f"v{number}.avsc", f"v{number}.json", json.dumps(each))
             for number, each in enumerate(schemas, 1)
         )
-        return replace(TOPICS["FollowChanged"], versions=versions)
+        return replace(KNOCKED, versions=versions)
 
     return build

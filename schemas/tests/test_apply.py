@@ -19,11 +19,11 @@ from confluent_kafka.admin import (
 )
 from fastavro import parse_schema, schemaless_writer
 
-from contracts import TOPICS, ContractError, FollowChanged, Source, UnknownSchemaError
+from contracts import ContractError, UnknownSchemaError
 from contracts.apply import apply_subject, apply_topics, wanted
 from contracts.registry import Registry, codec_for
 
-FOLLOW = FollowChanged("e", Source("s", 7), "bob", "alice", following=True, occurred_at=1)
+from .small_contracts import KNOCK, KNOCKED
 
 stack = pytest.mark.stack
 
@@ -40,8 +40,8 @@ def registry():
 
 @pytest.fixture
 def throwaway():
-    """FollowChanged under a name of its own."""
-    return replace(TOPICS["FollowChanged"], name=f"Throwaway-{uuid.uuid4()}")
+    """Knocked under a name of its own."""
+    return replace(KNOCKED, name=f"Throwaway-{uuid.uuid4()}")
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_the_registry_itself_refuses_a_breaking_version(registry, throwaway, sub
     """It names the field; the error adds whom it would hit."""
     broken = schema | {"fields": schema["fields"][1:]}
     topic = replace(with_versions(schema, broken), name=throwaway.name)
-    with pytest.raises(ContractError, match=rf"refuses .*{subject} \(hits count-aggregator, fanout-worker\).*event_id"):
+    with pytest.raises(ContractError, match=rf"refuses .*{subject} \(hits butler, cook\).*event_id"):
         apply_subject(registry, topic, print)
 
 
@@ -200,8 +200,8 @@ def test_a_consumer_deployed_last_reads_a_newer_version(registry, throwaway, sch
     consumer = codec_for(throwaway, url)
     body = BytesIO(b"\0" + registry.id_of(newer, newer.latest).to_bytes(4, "big"))
     body.seek(5)
-    record = vars(FOLLOW) | {"source": {"shard_id": "s", "sequence_number": "7"}, "note": "new"}
+    record = vars(KNOCK) | {"source": {"shard_id": "s", "sequence_number": "7"}, "note": "new"}
     schemaless_writer(body, parse_schema(json.loads(newer.latest.schema)), record)
-    assert consumer.decode(body.getvalue()) == FOLLOW
+    assert consumer.decode(body.getvalue()) == KNOCK
     with pytest.raises(UnknownSchemaError, match="2147483647"):
         consumer.decode(b"\0\x7f\xff\xff\xff...")

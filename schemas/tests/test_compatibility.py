@@ -5,7 +5,7 @@ import pytest
 from contracts import ContractError
 from contracts.compatibility import check
 
-VICTIMS = r"\(hits count-aggregator, fanout-worker\)"
+VICTIMS = r"\(hits butler, cook\)"
 
 
 def without(schema, name):
@@ -36,23 +36,23 @@ def nested(*names):
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda s: without(s, "follower_id"), "version 1 cannot read version 2: follower_id is not written"),
+        (lambda s: without(s, "visitor_id"), "version 1 cannot read version 2: visitor_id is not written"),
         (lambda s: plus(s, {"name": "why", "type": "string"}), "version 2 cannot read version 1: why is not written"),
         (
-            lambda s: renamed(s, "followee_id", "target_id"),
-            "1 cannot read version 2: followee_id is not written",
+            lambda s: renamed(s, "house_id", "target_id"),
+            "1 cannot read version 2: house_id is not written",
         ),
-        (lambda s: retyped(s, "following", "string"), 'following is "string", and was written as "boolean"'),
-        (lambda s: retyped(s, "follower_id", "long"), 'follower_id is "long", and was written as "string"'),
+        (lambda s: retyped(s, "loud", "string"), 'loud is "string", and was written as "boolean"'),
+        (lambda s: retyped(s, "visitor_id", "long"), 'visitor_id is "long", and was written as "string"'),
         (
-            lambda s: retyped(s, "follower_id", ["null", "string"]),
-            '1 cannot read version 2: follower_id is "string"',
+            lambda s: retyped(s, "visitor_id", ["null", "string"]),
+            '1 cannot read version 2: visitor_id is "string"',
         ),
         (lambda s: retyped(s, "occurred_at", "long"), 'version 2 cannot read version 1: occurred_at is "long"'),
         (lambda s: retyped(s, "occurred_at", ["null", "double"]), "version 1 cannot read version 2: occurred_at is"),
         (lambda s: retyped(s, "source", nested("shard_id")), "1 cannot read version 2: source.sequence_number is not"),
         (lambda s: retyped(s, "source", nested("shard_id", "sequence_number", "table")), "source.table is not written"),
-        (lambda s: s | {"name": "FollowMoved"}, "murmuration.FollowMoved is not murmuration.FollowChanged"),
+        (lambda s: s | {"name": "KnockedTwice"}, "small.KnockedTwice is not small.Knocked"),
     ],
 )
 def test_a_breaking_change_names_the_field_and_whom_it_hits(schema, with_versions, change, named):

@@ -1,4 +1,4 @@
-"""Murmuration's events: what they hold, where they go, and the bytes between. One error for whatever breaks that."""
+"""What services agree on: events, where they go and their bytes; also ids and tables. One error for what breaks that."""
 
 from contracts.codec import Codec
 from contracts.errors import ContractError, UnknownSchemaError

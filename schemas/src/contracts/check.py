@@ -19,7 +19,7 @@ def check(topics: Mapping[str, Topic], data: Path, say: Callable[[str], object])
     for topic in topics.values():
         compatibility.check(topic)
         class_has_the_fields(topic)
-        say(f"{topic.name}: {len(topic.versions)} version(s), {count_examples(topic)} examples, all agree")
+        say(f"{topic.name}: {len(topic.versions)} version(s), {count_examples(topic, data)} examples, all agree")
 
 
 def no_file_is_left_over(topics: Mapping[str, Topic], data: Path) -> None:
@@ -40,9 +40,9 @@ def class_has_the_fields(topic: Topic) -> None:
         raise ContractError(f"{topic.name}: class and {topic.latest.schema_file} differ by {', '.join(ours ^ theirs)}")
 
 
-def count_examples(topic: Topic) -> int:
+def count_examples(topic: Topic, data: Path) -> int:
     """Count the examples, each of which is read; every version has some."""
-    versions = [example.version for example in examples(topic)]
+    versions = [example.version for example in examples(topic, data)]
     if bare := {version.number for version in topic.versions} - set(versions):
         raise ContractError(f"{topic.name}: version {min(bare)} has no example")
     return len(versions)

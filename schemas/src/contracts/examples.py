@@ -6,6 +6,7 @@ There is no registry here: a version's number is its schema id.
 import json
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from fastavro import parse_schema, schemaless_writer
@@ -35,12 +36,12 @@ def codec(topic: Topic) -> Codec:
     return Codec(topic, {version.number: version.number for version in topic.versions}, fetch)
 
 
-def examples(topic: Topic) -> Iterator[Example]:
+def examples(topic: Topic, data: Path = DATA) -> Iterator[Example]:
     """Every example of every version, oldest version first."""
     read = codec(topic)
     for version in topic.versions:
         schema = parse_schema(json.loads(version.schema))
-        records = json.loads((DATA / "examples" / version.examples_file).read_text("utf-8"))
+        records = json.loads((data / "examples" / version.examples_file).read_text("utf-8"))
         for name, record in records.items():
             body = BytesIO()
             body.write(b"\0" + version.number.to_bytes(4, "big"))

@@ -128,20 +128,21 @@ def check_partitions(topic: str, expected: int, found: int) -> None:
         )
 
 
-def load(data: Path) -> Mapping[str, Topic]:
-    """Read every topic's file under data, or say which file is wrong and why."""
-    return MappingProxyType({path.stem: _topic(path, data) for path in sorted((data / "topics").glob("*.yaml"))})
+def load(data: Path, events: Mapping[str, type[Event]] = EVENTS) -> Mapping[str, Topic]:
+    """Read every topic's file under data, or say which file is wrong and why; each has a class among the events."""
+    paths = sorted((data / "topics").glob("*.yaml"))
+    return MappingProxyType({path.stem: _topic(path, data, events) for path in paths})
 
 
-def _topic(path: Path, data: Path) -> Topic:
-    if path.stem not in EVENTS:
+def _topic(path: Path, data: Path, events: Mapping[str, type[Event]]) -> Topic:
+    if path.stem not in events:
         raise ContractError(f"{path.name}: contracts.events has no class {path.stem}")
     try:
         entry = yaml.safe_load(path.read_text("utf-8"))
         versions = tuple(_version(number, data, **version) for number, version in enumerate(entry.pop("versions"), 1))
         topic = Topic(
             name=path.stem,
-            event=EVENTS[path.stem],
+            event=events[path.stem],
             key_field=entry.pop("key"),
             header_fields=tuple(entry.pop("headers")),
             producers=tuple(entry.pop("producers")),
