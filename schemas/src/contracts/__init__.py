@@ -1,4 +1,4 @@
-"""What services agree on: events, where they go and their bytes; also ids and tables. One error for what breaks that."""
+"""What services agree on: events, their topics and bytes; also ids and tables. One error for whatever breaks that."""
 
 from contracts.codec import Codec
 from contracts.errors import ContractError, UnknownSchemaError
