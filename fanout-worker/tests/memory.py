@@ -1,7 +1,7 @@
 """Timelines and followers in memory; each call can be made to fail."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from fanout_worker import layout
 from fanout_worker.celebrities import Author
@@ -132,22 +132,3 @@ def agreed(ids, following, followee, tweet_ids, cap=layout.CAP):
         return ids, following - {followee}, True
     above = {tweet_id for tweet_id in tweet_ids if int(tweet_id) > int(ids[-1])}
     return sorted({*ids, *above}, key=int, reverse=True)[:cap], following | {followee}, True
-
-
-@dataclass
-class Letter:
-    value: bytes | None
-    key: bytes | None = b"bob"
-    partition: int = 3
-    offset: int = 7
-    headers: list = field(default_factory=lambda: [("followee_id", b"bob"), ("follower_id", b"alice"), ("odd", None)])
-
-
-class Graveyard:
-    """Dead letters in memory."""
-
-    def __init__(self):
-        self.buried = []
-
-    def bury(self, message, reason):
-        self.buried.append((message, reason))

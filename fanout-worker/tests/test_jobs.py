@@ -12,17 +12,16 @@ import pytest
 
 from contracts import TOPICS
 from fanout_worker import layout
-from fanout_worker.dead_letters import KafkaDeadLetters, unsettled
-from fanout_worker.streams import TOPIC_LIST
 from fanout_worker.timelines import connect
-
-from .memory import Letter
+from fanout_worker.topics import SERVICE, TOPICS_READ
+from murmuration_worker.dead_letters import DeadLetters, unhandled_letters
+from murmuration_worker.messages import Message
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 
 
 def command(*words, **environment):
-    """Give the exit code, what was printed as JSON, and what was said besides."""
+    """Return the exit code, what was printed (as JSON, but for a list), and what was said besides."""
     run = subprocess.run(  # noqa: S603 - ours
         [sys.executable, "-m", "fanout_worker", *words],
         env={**os.environ, **environment},
@@ -31,7 +30,10 @@ def command(*words, **environment):
         check=False,
         timeout=120,
     )
-    return run.returncode, json.loads(run.stdout) if run.stdout.startswith("{") else run.stdout, run.stderr
+    printed = run.stdout
+    if words[0] != "celebrities" and printed:
+        printed = json.loads(printed)
+    return run.returncode, printed, run.stderr
 
 
 @pytest.fixture
@@ -61,18 +63,19 @@ def tweet(author, **more):
     return tweet_id
 
 
-def bury(topic, **ids):
+def send_letter(topic, **ids):
     headers = [(name, value.encode()) for name, value in ids.items()]
-    KafkaDeadLetters(os.environ["KAFKA_BOOTSTRAP_SERVERS"], TOPICS[topic]).bury(Letter(b"poison", headers=headers), "x")
+    letter = Message(topic, 0, 0, b"key", b"poison", headers)
+    DeadLetters(os.environ["KAFKA_BOOTSTRAP_SERVERS"]).send(TOPICS[topic], letter, "poison")
 
 
 @pytest.fixture
-def settled():
-    """Settle what other tests left in the .dlq."""
-    for topic in TOPIC_LIST:
-        with unsettled(os.environ["KAFKA_BOOTSTRAP_SERVERS"], topic) as letters:
+def handled():
+    """Mark as handled what other tests left in the .dlq."""
+    for topic in TOPICS_READ:
+        with unhandled_letters(os.environ["KAFKA_BOOTSTRAP_SERVERS"], topic, SERVICE) as letters:
             list(letters.read())
-            letters.settle()
+            letters.mark_handled()
 
 
 @pytest.mark.stack
@@ -86,7 +89,7 @@ def test_cold_makes_a_user_cold(redis, somebody):
 
 
 @pytest.mark.stack
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("handled")
 def test_dead_letters_bring_what_they_name_as_the_tables_have_it(redis, somebody):
     """A follow, a tweet and a deletion that could not be decoded; a second run finds nothing left."""
     fan, star = somebody(), somebody()
@@ -94,9 +97,9 @@ def test_dead_letters_bring_what_they_name_as_the_tables_have_it(redis, somebody
     follow(fan, star)
     said, gone = tweet(star), tweet(star, deleted_at={"N": "1"})
     redis.set(layout.body(gone), "a body")
-    bury("FollowChanged", followee_id=star, follower_id=fan)
-    bury("TweetCreated", tweet_id=said, author_id=star)
-    bury("TweetDeleted", tweet_id=gone, author_id=star)
+    send_letter("FollowChanged", followee_id=star, follower_id=fan)
+    send_letter("TweetCreated", tweet_id=said, author_id=star)
+    send_letter("TweetDeleted", tweet_id=gone, author_id=star)
     code, done, _ = command("dead-letters")
     assert (code, done) == (0, {"edges": 1, "tweets": 1, "gone": 1, "nameless": 0})
     assert shown(redis, fan) == ([said, "0"], {fan, star})
@@ -105,10 +108,10 @@ def test_dead_letters_bring_what_they_name_as_the_tables_have_it(redis, somebody
 
 
 @pytest.mark.stack
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("handled")
 def test_a_letter_that_names_nobody_is_said_and_stays_until_told_otherwise():
     """Whatever it was, only cold timelines make up for it; that is an operator's decision."""
-    bury("TweetCreated")
+    send_letter("TweetCreated")
     for _ in range(2):
         code, done, said = command("dead-letters")
         assert (code, done["nameless"]) == (1, 1)
@@ -137,14 +140,21 @@ def test_demote_brings_followers_what_was_not_pushed(redis, somebody):
     assert "CELEBRITY_THRESHOLD is 50" in refusal
     item = boto3.client("dynamodb").get_item(TableName=f"{PREFIX}users", Key={"user_id": {"S": star}})["Item"]
     assert "celebrity_until" not in item
-    assert command("demote", star, CELEBRITY_THRESHOLD="60")[:2] == (0, {"followers_settled": 1})
+    listed = [json.loads(line) for line in command("celebrities")[1].splitlines()]
+    assert [(each["celebrity_since"], each["being_demoted"]) for each in listed if each["user_id"] == star] == [
+        (said, False)
+    ]
+    assert command("demote", star, CELEBRITY_THRESHOLD="60")[:2] == (
+        0,
+        {"followers_settled": 1, "celebrity_threshold": 60},
+    )
     assert shown(redis, fan)[0] == [said, "0"]
     code, done, again = command("demote", star, CELEBRITY_THRESHOLD="60")
-    assert (code, done) == (0, {"followers_settled": 0})
+    assert (code, done["followers_settled"]) == (0, 0)
     assert "is no celebrity" in again
 
 
-@pytest.mark.parametrize("words", [["cold", "bob"], ["demote", "bob"], ["dead-letters"]])
+@pytest.mark.parametrize("words", [["cold", "bob"], ["demote", "bob"], ["celebrities"], ["dead-letters"]])
 def test_a_part_that_is_away_is_named_with_what_to_do(words):
     """Exit 1, no traceback, and the word that trying again is safe."""
     away = {

@@ -1,13 +1,10 @@
 """Faults that are known: each test is a promise that does not hold yet, and leaves this list when it does."""
 
-import threading
 from contextlib import closing, suppress
 
 import pytest
 
 from fanout_worker import cold, layout
-from fanout_worker.agents import THREADS, WAITING
-from fanout_worker.continuity import Continuity
 from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.nodes import Nodes
 from fanout_worker.timelines import Timelines, connect
@@ -16,10 +13,8 @@ from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 from .conftest import follow
 from .memory import Memory
-from .stream import Stream, run
 
 IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
-SOON_S = 0.5  # how long a message waits for another one that should pass it
 IDLE_S = 6 * 86_400  # a timeline lives for seven days after it was read
 GROW_IDLE = "redis.call('RESTORE', KEYS[1], 86400000, redis.call('DUMP', KEYS[1]), 'REPLACE', 'IDLETIME', ARGV[1])"
 
@@ -34,25 +29,6 @@ def node():
 def nodes(node):
     with closing(connect(node.url)) as nodes:
         yield nodes
-
-
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: one slow partition stops its whole topic")
-@pytest.mark.parametrize(("partitions", "messages"), [(1, WAITING + 1), (THREADS, 1)], ids=["one", "many"])
-def test_e2_partitions_that_are_held_up_do_not_hold_up_the_next_one(partitions, messages):
-    """However much waits in one of them, and however many they are."""
-    held = [(partition, offset) for offset in range(messages) for partition in range(partitions)]
-    free, passed = threading.Event(), []
-
-    def handle(message):
-        if message.partition == partitions:
-            passed.append(not free.is_set())
-            free.set()
-        free.wait(SOON_S)
-        free.set()
-
-    run(Stream(*held, (partitions, 0)), handle, until=len(held) + 1)
-    with promised():
-        assert passed == [True]
 
 
 @pytest.mark.stack
@@ -111,21 +87,6 @@ def test_e12_a_master_that_hangs_is_asked_once_for_a_page_of_followers(somebody)
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a viral account stops everybody's unfollows")
-def test_e14_messages_of_one_partition_are_handled_side_by_side():
-    """All follows of an account that goes viral lie in one partition."""
-    both, met = threading.Barrier(2), []
-
-    def handle(message):
-        with suppress(threading.BrokenBarrierError):
-            both.wait(SOON_S)
-            met.append(message.offset)
-
-    run(Stream((0, 1), (0, 2)), handle, until=2)
-    with promised():
-        assert sorted(met) == [1, 2]
-
-
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a viral account stops everybody's unfollows")
 def test_e14_what_an_account_said_is_read_once_for_many_new_followers():
     """800 ids are 15 ms of the database."""
     memory, fans = Memory(), [f"fan-{n}" for n in range(50)]
@@ -136,15 +97,6 @@ def test_e14_what_an_account_said_is_read_once_for_many_new_followers():
     assert all("viral" in memory.following[fan] for fan in fans)
     with promised():
         assert memory.asked.count(("latest", "viral")) == 1
-
-
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: events that retention took unread")
-def test_e15_events_that_kafka_gave_up_before_they_were_read_are_told(caplog):
-    """The group stands at 100, and what Kafka still has begins at 500."""
-    place = "TweetCreated", 7
-    Continuity(lambda: {place: 100}, lambda _: 500).check(place, 500)
-    with promised():
-        assert caplog.records
 
 
 @pytest.mark.stack

@@ -1,37 +1,25 @@
-"""The worker of the stack, from Kafka to Redis: poison, repeats, disorder, and a worker that hangs."""
+"""The worker of the stack, from Kafka to Redis: poison, repeats and disorder."""
 
 import os
 import random
-import subprocess
-import sys
 import uuid
 from contextlib import closing
 from dataclasses import replace
 
 import boto3
 import pytest
-import urllib3
 from confluent_kafka import Consumer, Producer
 
 from contracts import TOPICS, Source, TweetDeleted
 from contracts.registry import codec_for
 from fanout_worker import layout
 from fanout_worker.timelines import connect
-from fanout_worker.watchdog import EXIT_STUCK
-from murmuration_testkit.processes import pause, resume
 from murmuration_testkit.waiting import eventually
 
 from .conftest import follow, tweet
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 pytestmark = pytest.mark.stack
-HANGING = """
-import threading
-from fanout_worker.deliveries import Deliveries
-Deliveries.deliver = lambda *_: threading.Event().wait()
-from fanout_worker.__main__ import main
-main()
-"""
 
 
 @pytest.fixture
@@ -80,12 +68,12 @@ def test_poison_is_put_aside_with_its_reason_and_what_comes_after_it_is_delivere
     consumer.subscribe([TOPICS["TweetCreated"].dlq])
     found = {}
 
-    def buried():
+    def sent():
         if (letter := consumer.poll(1)) is not None and letter.value() == poison:
             found.update(letter.headers())
         return b"magic" in found.get("reason", b"")
 
-    eventually(buried, True)
+    eventually(sent, True)
     consumer.close()
 
 
@@ -124,37 +112,3 @@ def test_a_follow_that_is_told_again_after_the_unfollow_shows_nobody(redis, pair
     publish(follow(2, fan, other := f"{star}-other"))
     eventually(lambda: redis.sismember(layout.noted(fan), other), 1)
     assert redis.get(layout.following(fan)) == f"!12345678 {fan} "
-
-
-def test_a_kafka_that_went_away_is_not_ready_until_it_is_back():
-    """Up is not enough, though no message is in hand that could be stuck."""
-
-    def waits():
-        http = urllib3.request(
-            "GET", f"http://127.0.0.1:{os.environ['FANOUT_WORKER_ADMIN_PORT']}/readyz", retries=False
-        )
-        return "Kafka" in str(http.json()["waiting_for"]), http.status
-
-    eventually(waits, (False, 200), within=60)
-    pause("kafka")
-    try:
-        eventually(waits, (True, 503))
-    finally:
-        resume("kafka")
-    eventually(waits, (False, 200), within=60)
-
-
-def test_a_worker_that_hangs_is_ended_and_nothing_is_lost(redis, pair):
-    """It joins the group, gets partitions, and does nothing with their events; the others do."""
-    fan, star = pair
-    ids = iter(new_ids(700))
-    told = []
-    environment = {**os.environ, "PORT": "0", "STALL_SECONDS": "6"}
-    worker = subprocess.Popen([sys.executable, "-c", HANGING], env=environment, stderr=subprocess.PIPE, text=True)  # noqa: S603
-    while worker.poll() is None:
-        told.append(next(ids))
-        publish(tweet(told[-1], star))
-    said = worker.communicate(timeout=120)[1]
-    assert worker.returncode == EXIT_STUCK, said
-    assert "no progress in spite of lag" in said
-    eventually(lambda: redis.lrange(layout.home_timeline(fan), 0, -1), [*reversed(told), "0"], within=60)

@@ -16,12 +16,13 @@ from contracts.ids import first_id
 from fanout_worker.celebrities import Author, is_pushed
 from fanout_worker.layout import CAP
 from fanout_worker.metrics import DONE, INSERTED, LAG, PROMOTED, RETRIES
+from murmuration_runtime import errors
 
 LONGEST_PAUSE = 2.0
 _log = logging.getLogger(__name__)
 
 
-class StoreAwayError(Exception):
+class StoreAwayError(errors.StoreAwayError):
     """A store did not answer; what was begun is begun again."""
 
 

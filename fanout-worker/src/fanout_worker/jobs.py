@@ -5,20 +5,22 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from contracts.ids import first_id
 from fanout_worker import cold
-from fanout_worker.dead_letters import unsettled
-from fanout_worker.deliveries import Deliveries, StoreAwayError
+from fanout_worker.deliveries import Deliveries
 from fanout_worker.demotion import StillCelebrityError, demote
 from fanout_worker.settings import JobSettings
 from fanout_worker.store import client
-from fanout_worker.streams import TOPIC_LIST
 from fanout_worker.tables import Tables
 from fanout_worker.timelines import Timelines, connect
+from fanout_worker.topics import SERVICE, TOPICS_READ
+from murmuration_runtime import errors, logs
+from murmuration_runtime.settings import read
+from murmuration_worker.dead_letters import unhandled_letters
 
 THREADS = 8
 
@@ -50,19 +52,35 @@ class Job:
             settled = demote(user_id, self._tables, settle, self._settings.celebrity_threshold, until)
         if settled is None:
             sys.stderr.write(f"{user_id} is no celebrity: nothing to do\n")
-        return _told({"followers_settled": settled or 0})
+        return _told({"followers_settled": settled or 0, "celebrity_threshold": self._settings.celebrity_threshold})
+
+    def celebrities(self) -> int:
+        """Print a line of JSON for each celebrity, as far as the index has them."""
+        for user_id in sorted(self._tables.celebrities()):
+            author = self._tables.author(user_id)
+            _told(
+                {
+                    "user_id": user_id,
+                    "followers_count": author.followers_count,
+                    "celebrity_since": author.since,
+                    "being_demoted": author.until is not None,
+                }
+            )
+        return 0
 
     def dead_letters(self, *, forget_nameless: bool) -> int:
         """Have each letter's edge or tweet in Redis as the tables have it; 1 if a letter names neither."""
         done: Counter[str] = Counter(edges=0, tweets=0, gone=0, nameless=0)
-        for topic in TOPIC_LIST:
+        for topic in TOPICS_READ:
             nameless = []
-            with unsettled(self._settings.kafka, topic) as letters:
+            with unhandled_letters(self._settings.kafka_bootstrap_servers, topic, SERVICE) as letters:
                 for letter in letters.read():
-                    done[what := self._handle(letter.ids)] += 1
-                    nameless += [letter.place] * (what == "nameless")
+                    what = self._handle(letter.ids)
+                    done[what] += 1
+                    if what == "nameless":
+                        nameless.append(letter.place)
                 if not nameless or forget_nameless:
-                    letters.settle()
+                    letters.mark_handled()
                 else:
                     sys.stderr.write(
                         f"these name nobody: {', '.join(nameless)}. `cold --all` makes up for whatever they were; "
@@ -94,28 +112,35 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     which.add_argument("--node", metavar="HOST:PORT", help="those on one master of a Redis Cluster")
     letters = commands.add_parser("dead-letters", help="handle again what the topics' .dlq hold since the last time")
     letters.add_argument("--forget-nameless", action="store_true", help="also those whose headers name nobody")
-    demotion = commands.add_parser("demote", help="fan a celebrity's tweets out again; safe to repeat")
+    commands.add_parser("celebrities", help="list the celebrities: whose tweets are not fanned out")
+    demotion = commands.add_parser(
+        "demote", help="fan a celebrity's tweets out again; safe to repeat. Needs the workers' CELEBRITY_THRESHOLD"
+    )
     demotion.add_argument("user", metavar="USER")
 
 
 def run(asked: argparse.Namespace) -> int:
     """Do what was asked; 1 if not everything could be done, with the reason and what to do."""
-    job = Job(JobSettings.from_environment())
+    settings = read(JobSettings)
+    logs.write_json(settings.log_level)
+    job = Job(settings)
     try:
         match asked.command:
             case "cold":
                 return job.cold(asked.user, asked.node)
             case "demote":
                 return job.demote(asked.user)
+            case "celebrities":
+                return job.celebrities()
             case _:
                 return job.dead_letters(forget_nameless=asked.forget_nameless)
     except (cold.NoSuchNodeError, StillCelebrityError) as error:
         sys.stderr.write(f"{error}\n")
-    except StoreAwayError as error:
+    except errors.StoreAwayError as error:
         sys.stderr.write(f"{error}; run it again when it does, it is safe to repeat\n")
     return 1
 
 
-def _told(done: "dict[str, int] | Counter[str]") -> int:
+def _told(done: Mapping[str, object]) -> int:
     print(json.dumps(done), flush=True)  # noqa: T201
     return 0

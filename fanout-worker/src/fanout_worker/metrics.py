@@ -1,9 +1,8 @@
-"""What a scraper finds: everything this process counts about itself."""
+"""What a scraper finds of the deliveries; what every worker has is in murmuration_worker.metrics."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import Counter, Histogram
 
-METRICS = CollectorRegistry()
-ProcessCollector(registry=METRICS)
+from murmuration_runtime.metrics import METRICS
 
 DONE = Counter("fanout_worker_events_delivered", "Events whose effect is in Redis.", ["event"], registry=METRICS)
 INSERTED = Counter("fanout_worker_timeline_inserts", "Tweets inserted into warm timelines.", registry=METRICS)
@@ -18,6 +17,4 @@ LAG = Histogram(
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     registry=METRICS,
 )
-DEAD = Counter("fanout_worker_dead_letters", "Messages that broke the contract.", ["topic"], registry=METRICS)
 PROMOTED = Counter("fanout_worker_promotions", "Authors who became celebrities.", registry=METRICS)
-BEHIND = Gauge("fanout_worker_events_behind", "Events of this worker's partitions still to come.", registry=METRICS)

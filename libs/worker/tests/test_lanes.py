@@ -2,62 +2,13 @@
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import pytest
 
 from murmuration_worker import exits, lanes
-from murmuration_worker.lanes import Lanes, next_batch
+from murmuration_worker.lanes import next_batch
 
-IN_HAND = 200
-
-
-class Stream:
-    """A stream of messages that are there already, and what is taken and acknowledged of it."""
-
-    def __init__(self, *places):
-        self.places = places
-        self.taken = 0
-        self.acked = []
-        self.when = {}
-
-    def noack(self):
-        return self
-
-    async def events(self):
-        for partition, offset in self.places:
-            self.taken += 1
-            self.when.get(("taken", self.taken), int)()
-            message = {
-                "topic": "T",
-                "partition": partition,
-                "offset": offset,
-                "key": None,
-                "value": None,
-                "headers": {},
-            }
-            yield SimpleNamespace(message=SimpleNamespace(**message))
-        await asyncio.Event().wait()
-
-    async def ack(self, event):
-        self.acked.append((event.message.partition, event.message.offset))
-        self.when.get(("acked", len(self.acked)), int)()
-
-
-def run(stream, handle, *, until, batch=1):
-    """Let the lanes work until this many messages are acknowledged."""
-
-    async def work(threads):
-        enough = asyncio.Event()
-        stream.when["acked", until] = enough.set
-        agent = asyncio.create_task(Lanes(stream, handle, threads, batch).run(IN_HAND))
-        async with asyncio.timeout(10):
-            await enough.wait()
-        agent.cancel()
-
-    with ThreadPoolExecutor(8) as threads:
-        asyncio.run(work(threads))
+from .stream import IN_HAND, Stream, run
 
 
 @pytest.fixture

@@ -17,13 +17,15 @@ from contracts import TOPICS, Codec, FollowChanged, Source
 from contracts.registry import Registry
 from murmuration_runtime.kafka import KafkaTopics
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.processes import pause, resume
 from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually
 from murmuration_worker import exits
 
 pytestmark = pytest.mark.stack
 SCRIPT = str(Path(__file__).with_name("small_worker.py"))
-GROUPS = iter(["murmuration-worker", "murmuration-runtime", "murmuration-testkit", "event-contracts", "pytest"])
+NAMES = "murmuration-worker murmuration-runtime murmuration-testkit event-contracts pytest hypothesis"
+GROUPS = iter(NAMES.split())  # a service is an installed distribution, and each test has a group of its own
 
 
 class Kafka:
@@ -63,7 +65,7 @@ class Worker:
         self.port = free_port()
         self._process = subprocess.Popen(  # noqa: S603 - ours
             [sys.executable, SCRIPT, group, topic.name, does],
-            env={**os.environ, "ADMIN_PORT": str(self.port), "STALL_SECONDS": "3"},
+            env={**os.environ, "ADMIN_PORT": str(self.port), "STALL_SECONDS": "3" if does == "hang" else "90"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -76,11 +78,18 @@ class Worker:
             return [str(error)]
         return answer.json()["waiting_for"]
 
+    def metric(self, name):
+        lines = urllib3.request("GET", f"http://127.0.0.1:{self.port}/metrics", timeout=5).data.decode().splitlines()
+        return next((float(line.split()[-1]) for line in lines if line.startswith(f"{name} ")), None)
+
     def signal(self, number):
         self._process.send_signal(number)
 
     def line(self):
-        return self._process.stdout.readline().strip()
+        """Return what was printed next; fail with the log if the process has ended instead."""
+        line = self._process.stdout.readline().strip()
+        assert line, self.ended()
+        return line
 
     def ended(self):
         """Return the exit code and what was logged."""
@@ -145,6 +154,21 @@ def test_a_worker_that_hangs_is_ended_and_acknowledges_nothing(kafka, start):
     assert "no progress in spite of lag" in log
     topics = KafkaTopics(os.environ["KAFKA_BOOTSTRAP_SERVERS"], [kafka.topic])
     assert set(topics.committed(worker.group).values()) == {0}
+
+
+def test_a_kafka_that_goes_away_is_a_metric_and_no_reason_to_be_unready_or_to_end(kafka, start):
+    """All replicas share it; what comes afterwards is handled."""
+    worker = start()
+    eventually(worker.waiting_for, [], within=60)
+    eventually(lambda: worker.metric('store_up{store="kafka"}'), 1.0)
+    pause("kafka")
+    try:
+        eventually(lambda: worker.metric('store_up{store="kafka"}'), 0.0, within=60)
+        assert worker.waiting_for() == []
+    finally:
+        resume("kafka")
+    kafka.publish(1)
+    assert worker.line() == "0 e-1"
 
 
 @pytest.mark.parametrize("partitions", [12, 3])

@@ -1,9 +1,12 @@
-"""A stream of messages in memory, and an agent that works on it."""
+"""A stream of messages in memory, and lanes that work on it."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
-from fanout_worker.agents import consume
+from murmuration_worker.lanes import THREADS, Lanes
+
+IN_HAND = 200
 
 
 class Stream:
@@ -15,12 +18,6 @@ class Stream:
         self.acked = []
         self.when = {}
 
-    def topic(self, *_, **__):
-        return None
-
-    def agent(self, *_, **__):
-        return lambda body: setattr(self, "body", body)
-
     def noack(self):
         return self
 
@@ -28,7 +25,15 @@ class Stream:
         for partition, offset in self.places:
             self.taken += 1
             self.when.get(("taken", self.taken), int)()
-            yield SimpleNamespace(message=SimpleNamespace(partition=partition, offset=offset))
+            message = {
+                "topic": "T",
+                "partition": partition,
+                "offset": offset,
+                "key": None,
+                "value": None,
+                "headers": {},
+            }
+            yield SimpleNamespace(message=SimpleNamespace(**message))
         await asyncio.Event().wait()
 
     async def ack(self, event):
@@ -36,16 +41,16 @@ class Stream:
         self.when.get(("acked", len(self.acked)), int)()
 
 
-def run(stream, handle, *, until):
-    """Let the agent work until this many are acknowledged."""
+def run(stream, handle, *, until, batch=1):
+    """Let the lanes work until this many messages are acknowledged."""
 
-    async def work():
+    async def work(threads):
         enough = asyncio.Event()
         stream.when["acked", until] = enough.set
-        consume(stream, "topic", handle)
-        agent = asyncio.create_task(stream.body(stream))
+        agent = asyncio.create_task(Lanes(stream, handle, threads, batch).run(IN_HAND))
         async with asyncio.timeout(10):
             await enough.wait()
         agent.cancel()
 
-    asyncio.run(work())
+    with ThreadPoolExecutor(THREADS) as threads:
+        asyncio.run(work(threads))
