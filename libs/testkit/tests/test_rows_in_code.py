@@ -77,7 +77,7 @@ def test_a_service_uses_all_that_it_is_given(service):
 
 @pytest.mark.parametrize("service", [it for it in SERVICES if it != "cdc-bridge"])
 def test_rows_are_made_and_read_by_names_from_contracts(service):
-    """No {"user_id": {"S": …}}, row["user_id"]["S"] or row.get("user_id", …): those names could be misspelt."""
+    """No {"user_id": {"S": …}}, row["user_id"]["S"], row.get("user_id", …), prefix + "users": all could be misspelt."""
     literals = set()
     for place, node in nodes(service):
         match node:
@@ -87,6 +87,10 @@ def test_rows_are_made_and_read_by_names_from_contracts(service):
             case ast.Subscript(value=ast.Subscript(slice=key), slice=ast.Constant(value=kind)) if kind in TYPES:
                 found = [key]
             case ast.Call(func=ast.Attribute(attr="get"), args=[key, ast.Dict() as default]) if is_typed(default):
+                found = [key]
+            case ast.BinOp(right=ast.Constant(value=table) as key) if table in TABLES:
+                found = [key]
+            case ast.JoinedStr(values=[ast.FormattedValue(), ast.Constant(value=table) as key]) if table in TABLES:
                 found = [key]
             case _:
                 continue
