@@ -172,6 +172,12 @@ def test_a_result_that_is_not_good_fails_the_run(tree):
     assert tree(bad=BAD)[0] == 1
 
 
+def test_a_folder_may_have_a_script_of_its_own_name_beside_it(tree, tmp_path):
+    """As e2e-tests has bench.py, which runs what is in bench."""
+    (tmp_path / "some-service/bench.py").touch()
+    assert tree(fine=FINE)[0] == 0
+
+
 def test_files_can_be_chosen_and_helpers_are_none(tree, capsys):
     """By a part of the name; a file without a list is its neighbours' helper, and they import it."""
     code, report = tree("count", counts=WITH_NEIGHBOUR, numbers_of_ours="NUMBER = 7\n", raises=RAISES)
