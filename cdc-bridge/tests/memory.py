@@ -4,7 +4,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from cdc_bridge.lease_table import Lease, LeaseLostError
+from cdc_bridge.leases import Lease, LeaseLostError
 from cdc_bridge.lineage import Row, Shard, State
 from cdc_bridge.stream import Page
 
@@ -12,7 +12,7 @@ LEASE_MS = 10_000
 
 
 class MemoryLeases:
-    """leases.LeaseTable without DynamoDB."""
+    """leases.Leases without DynamoDB."""
 
     def __init__(self):
         self._rows = {}
@@ -131,18 +131,18 @@ class MemoryStreams:
         return [Shard(shard.shard_id, shard.parent_id) for shard in self.of[stream_arn].values()]
 
     def open(self, stream_arn, shard_id):
-        return MemoryReader(self, self.of[stream_arn][shard_id])
+        return MemoryPages(self, self.of[stream_arn][shard_id])
 
 
-class MemoryReader:
-    """stream.ShardReader: an iterator that knows its own place."""
+class MemoryPages:
+    """stream.ShardPages: an iterator that knows where it is."""
 
     def __init__(self, streams, shard):
         self._streams = streams
         self._shard = shard
         self._next = None
 
-    def page(self, published):
+    def read(self, published):
         self._streams.before_page()
         if self._streams.failures:
             raise self._streams.failures.pop(0)

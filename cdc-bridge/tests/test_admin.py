@@ -2,8 +2,8 @@
 
 import pytest
 
-from cdc_bridge.admin import Operator, OrderError
-from cdc_bridge.lease_table import LeaseLostError
+from cdc_bridge.admin import Admin, OrderError
+from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, State
 
 from .memory import MemoryLeases
@@ -31,8 +31,8 @@ def lease(leases):
 
 
 @pytest.fixture
-def operator(leases):
-    return Operator(leases, ["followers", "tweets"])
+def admin(leases):
+    return Admin(leases, ["followers", "tweets"])
 
 
 def shard(leases):
@@ -40,19 +40,19 @@ def shard(leases):
 
 
 @pytest.mark.usefixtures("lease")
-def test_the_list_shows_owner_state_position_lag_and_gap(operator, leases):
+def test_the_list_shows_owner_state_position_lag_and_gap(admin, leases):
     leases.note(ARN, Row("other", State.GAP, gap="unreadable: trimmed"))
-    assert list(operator.shards(NOW)) == [
-        "followers  arn:followers/1  reading  0.5 s behind",
-        "followers  other  gap  owner nobody  position none  not yet at its tip  GAP unreadable: trimmed",
-        "followers  shard  reading  owner me  position 7  1.5 s behind",
+    assert list(admin.shards(NOW)) == [
+        "followers  arn:followers/1  reading  published until 0.5 s ago",
+        "followers  other  gap  owner nobody  position none  never read to its tip  GAP unreadable: trimmed",
+        "followers  shard  reading  owner me  position 7  published until 1.5 s ago",
         "topic  FollowChanged  reading",
     ]
 
 
-def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(operator, leases, lease):
+def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(admin, leases, lease):
     """The position stays: nothing is repeated but the page in hand."""
-    operator.release("shard")
+    admin.release("shard")
     assert (shard(leases).owner, shard(leases).position, shard(leases).state) == (None, "7", State.READING)
     with pytest.raises(LeaseLostError):
         leases.checkpoint(lease, "8")
@@ -63,45 +63,50 @@ def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(operator
     ("to", "state", "position"),
     [("TRIM_HORIZON", State.LEFT, None), ("LATEST", State.SKIPPING, None), ("5", State.READING, "5")],
 )
-def test_seeking_sets_where_the_next_owner_begins(operator, leases, to, state, position):
+def test_seeking_sets_where_the_next_owner_begins(admin, leases, to, state, position):
     """Backwards too, which no bridge may do."""
-    operator.seek("shard", to, NOW)
+    admin.seek("shard", to, NOW)
     taken = leases.take(ARN, "shard", "you", NOW, NOW)
     assert (taken.state, taken.position, taken.since) == (state, position, NOW)
 
 
 @pytest.mark.usefixtures("lease")
-def test_a_place_that_is_none_is_refused(operator, leases):
+def test_a_place_that_is_none_is_refused(admin, leases):
     before = shard(leases)
     with pytest.raises(OrderError, match="'latest' is neither"):
-        operator.seek("shard", "latest", NOW)
+        admin.seek("shard", "latest", NOW)
     assert shard(leases) == before
 
 
-def test_a_cleared_gap_lets_what_is_left_be_read(operator, leases, lease):
+def test_a_cleared_gap_lets_what_is_left_be_read(admin, leases, lease):
     """And no longer shows."""
     leases.fail(lease, "unreadable: trimmed")
-    operator.clear("shard", NOW)
+    admin.clear("shard", NOW)
     taken = leases.take(ARN, "shard", "you", NOW, NOW)
     assert (taken.state, taken.position, shard(leases).gap) == (State.LEFT, None, None)
 
 
 @pytest.mark.parametrize("name", [ARN, "FollowChanged"])
-def test_a_cleared_gap_of_a_stream_or_a_topic_lets_it_go_on(operator, leases, name):
+def test_a_cleared_gap_of_a_stream_or_a_topic_lets_it_go_on(admin, leases, name):
     """A topic's id is kept, or it would seem to be made again."""
     of = "table/followers" if name == ARN else "topics"
     was = leases.rows(of)[name]
     leases.overrule(of, was, Row(name, State.GAP, position=was.position, gap="lost"))
-    operator.clear(name, NOW)
+    admin.clear(name, NOW)
     row = leases.rows(of)[name]
     assert (row.state, row.position, row.gap) == (State.READING, was.position, None)
 
 
 @pytest.mark.usefixtures("lease")
 @pytest.mark.parametrize(
-    ("order", "why"), [("clear shard", "no gap"), ("release nobody", "0 rows"), (f"release {ARN}", "not a shard")]
+    ("order", "why"),
+    [
+        ("clear shard", "no gap"),
+        ("release nobody", "no shard, stream or topic is called nobody"),
+        (f"release {ARN}", "not a shard"),
+    ],
 )
-def test_what_makes_no_sense_is_refused_with_the_reason(operator, order, why):
+def test_what_makes_no_sense_is_refused_with_the_reason(admin, order, why):
     verb, name = order.split()
     with pytest.raises(OrderError, match=why):
-        operator.clear(name, NOW) if verb == "clear" else operator.release(name)
+        admin.clear(name, NOW) if verb == "clear" else admin.release(name)

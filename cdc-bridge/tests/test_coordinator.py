@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.coordinator import SILENT_MS, Bridge
-from cdc_bridge.discovery import Survey
+from cdc_bridge.coordinator import SILENT_MS, Coordinator
+from cdc_bridge.discovery import Discovery
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.progress import SETTLED_MS
-from cdc_bridge.shard_reader import Tail
+from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.stream import GapError, StreamAwayError
 from contracts import TOPICS
 from contracts.examples import codec
@@ -49,19 +49,19 @@ def world():
     running = []
 
     def bridge(owner, look_seconds, policy, first):
-        def tail(place, lease):
-            return Tail(
-                place,
+        def reader(shard, lease):
+            return ShardReader(
+                shard,
                 lease,
                 CODECS,
                 world.leases,
-                lambda: world.streams.open(place.stream_arn, place.shard_id),
+                lambda: world.streams.open(shard.stream_arn, shard.shard_id),
                 world.kafka.publisher,
                 policy,
                 lambda: world.now,
             )
 
-        survey = Survey(
+        discovery = Discovery(
             world.streams,
             world.leases,
             lambda: world.topics,
@@ -70,7 +70,7 @@ def world():
             lambda *_: False,
             lambda: world.now,
         )
-        return Bridge(["followers"], survey, world.leases, tail, owner, look_seconds, 0.2, lambda: world.now)
+        return Coordinator(["followers"], discovery, world.leases, reader, owner, look_seconds, 0.2, lambda: world.now)
 
     def start(owner="me", look_seconds=0.1, policy=Policy.FAIL, first=State.LEFT):
         one = bridge(owner, look_seconds, policy, first)
@@ -128,7 +128,11 @@ def lose(world):
     world.streams.failures = [GapError("shard old: trimmed")]
 
 
-LOST = "gap: followers old: unreadable: shard old: trimmed; published up to 000000000000000000005"
+LOST = (
+    "gap: followers old: unreadable: shard old: trimmed; published up to 000000000000000000005; next: "
+    "`python -m cdc_bridge clear old`, then "
+    "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
+)
 
 
 def test_a_gap_is_not_ready_and_stops_only_its_own_line(world):
@@ -158,7 +162,11 @@ def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world
     eventually(lambda: after.gaps() == [LOST])
 
 
-VANISHED = "gap: followers gone: vanished: it left the stream before its end was read; published up to nothing"
+VANISHED = (
+    "gap: followers gone: vanished: the shard left the stream before it was read to its end; published up to nothing; "
+    "next: `python -m cdc_bridge clear gone`, then "
+    "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
+)
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import uuid
 
 import pytest
 
-from cdc_bridge.lease_table import LeaseLostError, LeaseTable
+from cdc_bridge.lease_table import LeaseTable
+from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import State
 
 from .memory import LEASE_MS, MemoryLeases

@@ -22,6 +22,12 @@ from .records import edge, tweet
 
 TWEETS_TIP = r'cdc_bridge_tip_at_ms\{[^}]*table="tweets"'
 NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:1"}
+AWS_NOWHERE = {
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "nobody",
+    "AWS_SECRET_ACCESS_KEY": "nothing",
+}
 
 
 @pytest.fixture
@@ -219,11 +225,23 @@ class TestBridge:
         pipe.until(bool, naming(ann))
         line = next(line for line in bridge.command("shards").splitlines() if line.startswith("followers  shardId"))
         shard = line.split()[1]
-        assert "nobody's now" in bridge.command("release", shard)
-        assert "if so, say --yes" in bridge.command("seek", shard, "TRIM_HORIZON").lower()
+        assert "is released" in bridge.command("release", shard)
+        assert "repeat it with --yes" in bridge.command("seek", shard, "TRIM_HORIZON")
         assert "published again" in bridge.command("seek", shard, "TRIM_HORIZON", "--yes")
         messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
         assert {sequence(message) for message in messages} == {sequence(messages[0])}
+
+    def test_whoever_reads_only_the_head_of_the_list_sees_no_error(self, table_prefix):
+        """As in `python -m cdc_bridge shards | head -1`."""
+        with subprocess.Popen(
+            [sys.executable, "-m", "cdc_bridge", "shards"],
+            env=os.environ | {"TABLE_PREFIX": table_prefix},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child:
+            child.stdout.close()
+            assert (child.stderr.read(), child.wait()) == ("", 0)
 
     def test_tables_that_are_not_there_are_waited_for(self, start, new_tables):
         """Not ready and alive, with their names; ready when they come, without a restart."""
@@ -244,6 +262,28 @@ def test_kafka_that_is_away_is_waited_for(start):
     assert bridge.get("/healthz")[0] == 200
     assert bridge.end() == 0
     assert [line["message"] for line in bridge.logged()] == ["waiting to start"]
+
+
+def test_a_command_needs_no_settings_but_those_of_dynamodb():
+    """What it says at last is that DynamoDB does not answer."""
+    child = subprocess.run(
+        [sys.executable, "-m", "cdc_bridge", "shards"],
+        env=AWS_NOWHERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 1
+    assert child.stderr.startswith("cdc-bridge: table leases: Could not connect")
+
+
+@pytest.mark.parametrize("verb", ["shards", "release", "clear", "seek"])
+def test_every_command_explains_itself(verb):
+    """Without any setting, and in more than its usage."""
+    words = [sys.executable, "-m", "cdc_bridge", verb, "--help"]
+    said = subprocess.run(words, env={}, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    assert said.startswith(f"usage: python -m cdc_bridge {verb}")
+    assert "." in said.split("\n\n")[1]
 
 
 def test_a_missing_variable_stops_the_start_with_its_name():

@@ -3,21 +3,22 @@
 import datetime as dt
 import json
 
-from cdc_bridge.message import Place, enclose
+from cdc_bridge.lineage import ShardKey
+from cdc_bridge.message import message_for
 from contracts import TOPICS
 from contracts.examples import codec
 
 from .records import edge, record, tweet
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
-FOLLOWERS = Place("followers", "arn:stream", "shard-1")
-TWEETS = Place("tweets", "arn:stream", "shard-1")
+FOLLOWERS = ShardKey("followers", "arn:stream", "shard-1")
+TWEETS = ShardKey("tweets", "arn:stream", "shard-1")
 
 
 def test_an_event_lies_where_its_contract_says_and_says_who_it_is():
     """Partition by the contract's murmur2 of the key; the value decodes; the headers need no decoding."""
     topic = TOPICS["FollowChanged"]
-    message = enclose(FOLLOWERS, record(None, edge("ann", "bob", 17), sequence=3), CODECS)
+    message = message_for(FOLLOWERS, record(None, edge("ann", "bob", 17), sequence=3), CODECS)
     event = CODECS["FollowChanged"].decode(message.value)
     assert (message.topic, message.key, message.partition) == ("FollowChanged", b"ann", topic.partition("ann"))
     assert (event.follower_id, event.source.shard_id, event.source.sequence_number) == ("bob", "shard-1", 3)
@@ -27,13 +28,13 @@ def test_an_event_lies_where_its_contract_says_and_says_who_it_is():
 
 def test_a_record_that_concerns_nobody_gives_no_message():
     """The edge stood and still stands."""
-    assert enclose(FOLLOWERS, record(edge(followed_at=1), edge(followed_at=2)), CODECS) is None
+    assert message_for(FOLLOWERS, record(edge(followed_at=1), edge(followed_at=2)), CODECS) is None
 
 
 def test_a_dead_letter_keeps_the_whole_record_and_names_whom_to_recount():
     """Reason, place and the row's key are headers, so that nobody has to parse what could not be parsed."""
     broken = record(None, {name: value for name, value in edge().items() if name != "followed_at"}, sequence=3)
-    message = enclose(FOLLOWERS, broken, CODECS)
+    message = message_for(FOLLOWERS, broken, CODECS)
     assert (message.topic, message.partition) == ("FollowChanged.dlq", 0)
     assert json.loads(message.value) == broken
     assert dict(message.headers) == {
@@ -50,7 +51,7 @@ def test_a_dead_letter_keeps_the_whole_record_and_names_whom_to_recount():
 
 def test_what_the_codec_refuses_is_a_dead_letter_too():
     """DynamoDB's numbers are larger than Avro's long."""
-    message = enclose(TWEETS, record(None, tweet(created_at=2**64)), CODECS)
+    message = message_for(TWEETS, record(None, tweet(created_at=2**64)), CODECS)
     assert message.topic == "TweetCreated.dlq"
     assert message.refusal
 
@@ -59,6 +60,6 @@ def test_a_dead_letter_holds_what_json_cannot():
     """boto3 makes bytes of binary attributes and a datetime of times; they go back to what they were on the wire."""
     broken = record(None, {"photo": {"B": b"\x00\xff"}, "followee_id": {"S": "ann"}})
     broken["dynamodb"]["ApproximateCreationDateTime"] = dt.datetime(2026, 11, 18, tzinfo=dt.UTC)
-    value = json.loads(enclose(FOLLOWERS, broken, CODECS).value)
+    value = json.loads(message_for(FOLLOWERS, broken, CODECS).value)
     assert value["dynamodb"]["NewImage"]["photo"] == {"B": "AP8="}
     assert value["dynamodb"]["ApproximateCreationDateTime"] == dt.datetime(2026, 11, 18, tzinfo=dt.UTC).timestamp()

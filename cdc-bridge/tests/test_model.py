@@ -1,21 +1,22 @@
 """Shards that split and age, bridges that come, go, are killed and wake up late: nothing is lost without a word.
 
-The survey, the leases, the spread and the tails are the real ones; the stream, Kafka, DynamoDB and the clock are not.
+Discovery, leases, balance and readers are the real ones; the stream, Kafka, DynamoDB and the clock are not.
 """
 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cdc_bridge.coordinator import Bridge
-from cdc_bridge.discovery import Survey
+from cdc_bridge.coordinator import Coordinator
+from cdc_bridge.discovery import Discovery
 from cdc_bridge.gaps import Policy
-from cdc_bridge.lease_table import table_key
+from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import RETENTION_MS, State
-from cdc_bridge.shard_reader import Tail
+from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.stream import GapError, Page, Streams
 from contracts import TOPICS
 from contracts.examples import codec
@@ -96,10 +97,10 @@ def sequence(change):
     return int(change["dynamodb"]["SequenceNumber"])
 
 
-class Stepped(Bridge):
-    """A bridge whose tails do one page when the model says so."""
+class Stepped(Coordinator):
+    """A bridge whose readers do one page when the model says so."""
 
-    def _thread(self, _tail):
+    def _thread(self, _reader):
         return self
 
     def start(self):
@@ -108,12 +109,12 @@ class Stepped(Bridge):
     def is_alive(self):
         return True
 
-    def tails(self):
-        return sorted(self._tails, key=str)
+    def readers(self):
+        return sorted(self._readers, key=str)
 
-    def read_a_page(self, place):
-        tail, _ = self._tails.pop(place)
-        tail.run()
+    def read_a_page(self, shard):
+        reader, _ = self._readers.pop(shard)
+        reader.run()
 
 
 class Model(RuleBasedStateMachine):
@@ -125,26 +126,28 @@ class Model(RuleBasedStateMachine):
         streams = Streams(None, self.stream)
         streams.arn = lambda _table: ARN
         self.leases = MemoryLeases()
-        self.survey = Survey(
+        self.discovery = Discovery(
             streams, self.leases, dict, Policy.CONTINUE, State.LEFT, lambda *_: False, lambda: self.stream.now
         )
         self.log = []
         self.bridges = []
-        self.tail = None  # the one that reads now
+        self.reader = None  # the one that reads now
         self.interruptions = {}
         self.first = None  # how much was written when the stream was first discovered
 
-    def new_tail(self, place, lease):
-        def reader():
-            self.tail = tail
-            self.shard_id = place.shard_id
-            return self
+    def new_reader(self, shard, lease):
+        def pages():
+            self.reader = reader
+            self.shard_id = shard.shard_id
+            return SimpleNamespace(read=self.next_page)
 
-        tail = Tail(place, lease, CODECS, self.leases, reader, self.producer, Policy.CONTINUE, lambda: self.stream.now)
-        return tail
+        reader = ShardReader(
+            shard, lease, CODECS, self.leases, pages, self.producer, Policy.CONTINUE, lambda: self.stream.now
+        )
+        return reader
 
-    def page(self, published):
-        self.tail.stop()  # after this page
+    def next_page(self, published):
+        self.reader.stop()  # after this page
         return self.stream.read(self.shard_id, published)
 
     @contextmanager
@@ -196,7 +199,7 @@ class Model(RuleBasedStateMachine):
     def start(self):
         name = f"bridge-{self.stream.now}-{len(self.bridges)}-{len(self.log)}"
         self.bridges.append(
-            Stepped(["followers"], self.survey, self.leases, self.new_tail, name, 2, 1, lambda: self.stream.now)
+            Stepped(["followers"], self.discovery, self.leases, self.new_reader, name, 2, 1, lambda: self.stream.now)
         )
 
     @precondition(lambda self: self.bridges)
@@ -212,9 +215,9 @@ class Model(RuleBasedStateMachine):
 
     def read(self, data, **interruptions):
         bridge = data.draw(st.sampled_from(self.bridges))
-        if bridge.tails():
+        if bridge.readers():
             self.interruptions = interruptions
-            bridge.read_a_page(data.draw(st.sampled_from(bridge.tails())))
+            bridge.read_a_page(data.draw(st.sampled_from(bridge.readers())))
             self.interruptions = {}
 
     @precondition(lambda self: self.bridges)
@@ -246,14 +249,16 @@ class Model(RuleBasedStateMachine):
 
     def work(self, name, rounds):
         """Let one bridge read what it can."""
-        reading, shard_id = self.tail, getattr(self, "shard_id", None)
-        bridge = Stepped(["followers"], self.survey, self.leases, self.new_tail, name, 2, 1, lambda: self.stream.now)
+        reading, shard_id = self.reader, getattr(self, "shard_id", None)
+        bridge = Stepped(
+            ["followers"], self.discovery, self.leases, self.new_reader, name, 2, 1, lambda: self.stream.now
+        )
         for _ in range(rounds):
             bridge.look()
-            for place in bridge.tails():
-                bridge.read_a_page(place)
+            for shard in bridge.readers():
+                bridge.read_a_page(shard)
         self.leases.leave(name)
-        self.tail, self.shard_id = reading, shard_id
+        self.reader, self.shard_id = reading, shard_id
 
     @invariant()
     def discovery(self):

@@ -9,13 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.coordinator import Bridge
-from cdc_bridge.discovery import Survey
+from cdc_bridge.coordinator import Coordinator
+from cdc_bridge.discovery import Discovery
 from cdc_bridge.gaps import Policy
-from cdc_bridge.lineage import RETENTION_MS, Row, Shard, State
-from cdc_bridge.message import Place
+from cdc_bridge.lineage import RETENTION_MS, Row, Shard, ShardKey, State
 from cdc_bridge.publisher import Publisher, PublishError, RefusedError
-from cdc_bridge.shard_reader import Tail
+from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.stream import GapError
 
 from .memory import MemoryLeases
@@ -42,8 +41,8 @@ class OneTable:
         return list(self.listing)
 
 
-def survey_of(streams, leases, policy=Policy.FAIL, clock=lambda: NOW):
-    return Survey(streams, leases, dict, policy, State.LEFT, lambda *_: False, clock)
+def discovery_of(streams, leases, policy=Policy.FAIL, clock=lambda: NOW):
+    return Discovery(streams, leases, dict, policy, State.LEFT, lambda *_: False, clock)
 
 
 @known_fault
@@ -52,15 +51,15 @@ def survey_of(streams, leases, policy=Policy.FAIL, clock=lambda: NOW):
 def test_demo_py_omitted_one_listing_without_an_open_shard_does_not_end_it(policy, state):
     """AWS's listings lag: absent means absent in several of them, some time apart."""
     leases, streams = MemoryLeases(), OneTable("open")
-    survey = survey_of(streams, leases, policy)
-    survey.table("followers")
+    discovery = discovery_of(streams, leases, policy)
+    discovery.table("followers")
     if state is State.READING:
         leases.checkpoint(leases.take("arn", "open", "me", NOW, NOW), "5")
     whole, streams.listing = streams.listing, []
-    survey.table("followers")
+    discovery.table("followers")
     streams.listing = whole
-    found = survey.table("followers")
-    assert [place.shard_id for place in found.readable] == ["open"]
+    found = discovery.table("followers")
+    assert [shard.shard_id for shard in found.readable] == ["open"]
 
 
 @known_fault
@@ -71,17 +70,17 @@ def test_demo_py_left_one_error_does_not_end_an_open_shard():
     lease = leases.take("arn", "open", "me", NOW, NOW)
 
     class Trimmed:
-        def page(self, _):
-            tail.stop()  # whoever tries again is not kept
+        def read(self, _):
+            reader.stop()  # whoever tries again is not kept
             raise GapError("TrimmedDataAccessException, twice")
 
     @contextmanager
     def publisher():
         yield None
 
-    place = Place("followers", "arn", "open")
-    tail = Tail(place, lease, {}, leases, Trimmed, publisher, Policy.FAIL, lambda: NOW)
-    tail.run()
+    shard = ShardKey("followers", "arn", "open")
+    reader = ShardReader(shard, lease, {}, leases, Trimmed, publisher, Policy.FAIL, lambda: NOW)
+    reader.run()
     assert leases.rows("arn")["open"].state is not State.ENDED
 
 
@@ -89,16 +88,16 @@ def test_demo_py_left_one_error_does_not_end_an_open_shard():
 def test_demo_py_ready_a_shard_that_nobody_reads_is_told_or_taken():
     """Its owner is dead and had a clock an hour ahead: one lease's length of our own time is enough."""
     leases, now = MemoryLeases(), [NOW]
-    survey = survey_of(OneTable("open"), leases, clock=lambda: now[0])
-    survey.table("followers")
+    discovery = discovery_of(OneTable("open"), leases, clock=lambda: now[0])
+    discovery.table("followers")
     leases.take("arn", "open", "dead", NOW + HOUR_MS, NOW)
 
-    def tail(place, lease):
+    def reader(shard, lease):
         return SimpleNamespace(
-            place=place, lease=lease, run=lambda: None, tip_at=NOW, progressed_at=now[0], trouble=None
+            shard=shard, lease=lease, run=lambda: None, tip_at=NOW, progressed_at=now[0], trouble=None
         )
 
-    bridge = Bridge(["followers"], survey, leases, tail, "me", 2, 1, lambda: now[0])
+    bridge = Coordinator(["followers"], discovery, leases, reader, "me", 2, 1, lambda: now[0])
     for _ in range(100):
         now[0] += HOUR_MS // 120
         bridge.look()

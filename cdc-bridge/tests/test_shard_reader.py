@@ -7,11 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from cdc_bridge.gaps import Policy
-from cdc_bridge.lineage import RETENTION_MS, Row, State
-from cdc_bridge.message import Place
+from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
 from cdc_bridge.progress import SETTLED_MS
 from cdc_bridge.publisher import PublishError, RefusedError
-from cdc_bridge.shard_reader import IDLE_SECONDS, Tail, pause_after
+from cdc_bridge.shard_reader import IDLE_SECONDS, ShardReader, pause_after
 from cdc_bridge.stream import FULL_PAGE, GapError, StreamAwayError
 from contracts import TOPICS
 from contracts.examples import codec
@@ -21,7 +20,7 @@ from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStre
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
-PLACE = Place("followers", "arn:followers", "shard")
+SHARD = ShardKey("followers", "arn:followers", "shard")
 NOW = 1_700_000_000_000
 ALL = [f"event-{n}" for n in range(1, 6)]
 
@@ -35,26 +34,26 @@ def shard():
 
 @pytest.fixture
 def world(shard):
-    """Everything a tail needs, in memory."""
+    """Everything a reader needs, in memory."""
     world = SimpleNamespace(streams=MemoryStreams(shard), leases=MemoryLeases(), kafka=MemoryKafka(), now=1_000)
 
-    def tail(policy=Policy.FAIL):
-        lease = world.leases.take(PLACE.stream_arn, "shard", "me", world.now, world.now)
-        return Tail(
-            PLACE,
+    def reader(policy=Policy.FAIL):
+        lease = world.leases.take(SHARD.stream_arn, "shard", "me", world.now, world.now)
+        return ShardReader(
+            SHARD,
             lease,
             CODECS,
             world.leases,
-            lambda: world.streams.open(PLACE.stream_arn, "shard"),
+            lambda: world.streams.open(SHARD.stream_arn, "shard"),
             world.kafka.publisher,
             policy,
             lambda: world.now,
         )
 
     def row():
-        return world.leases.rows(PLACE.stream_arn)["shard"]
+        return world.leases.rows(SHARD.stream_arn)["shard"]
 
-    world.tail, world.row = tail, row
+    world.reader, world.row = reader, row
     return world
 
 
@@ -64,7 +63,7 @@ def refuse(_messages, _given_up):
 
 def test_the_last_page_of_a_closed_shard_is_published_before_the_shard_is_finished(world):
     """Its records come with no next iterator: whoever looks at that first loses them."""
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
     assert (world.row().state, world.row().owner) == (State.ENDED, None)
 
@@ -73,7 +72,7 @@ def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
     """The checkpoint stays where Kafka's acknowledgement was."""
     positions = []
     world.kafka.instead = [lambda *_: None, refuse, lambda *_: positions.append(world.row().position)]
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
     assert positions == ["000000000000000000002"]
 
@@ -82,24 +81,24 @@ def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
 def test_an_error_in_reading_costs_nothing(world, error, caplog):
     """Whatever it was, it is logged once and the checkpoint is where to go on."""
     world.streams.failures = [error, error]
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
-    assert [entry.message for entry in caplog.records].count("shard waits") == 1
+    assert [entry.message for entry in caplog.records].count("shard stalled; retrying from the checkpoint") == 1
 
 
 def test_a_new_tail_goes_on_behind_the_checkpoint(world):
     """A crash repeats at most the page that it was on."""
-    crashed = world.tail()
+    crashed = world.reader()
     world.kafka.instead = [lambda *_: None, lambda *_: crashed.stop() or refuse(None, None)]
     crashed.run()
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
 
 
 def test_a_dead_letter_takes_its_place_and_holds_up_nobody(world, shard):
     """The page goes on behind it."""
     del shard.records[2]["dynamodb"]["NewImage"]["followed_at"]
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
     assert [message.topic for message in world.kafka.log].index("FollowChanged.dlq") == 2
     assert world.row().state is State.ENDED
@@ -129,7 +128,7 @@ class Picky:
 def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goes_on(world, caplog, dead_letters):
     """With its page, then alone; its neighbours arrive once. If it is too large even for that, without its record."""
     world.kafka.publisher = Picky(world.kafka, "f2", "f4", dead_letters=dead_letters).publisher
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
     letters = [message for message in world.kafka.log if message.topic == "FollowChanged.dlq"]
     assert [dict(message.headers)["sequence_number"][-1:] for message in letters] == [b"2", b"4"]
@@ -147,7 +146,7 @@ def test_what_kafka_refuses_only_in_company_is_no_dead_letter(world):
             raise RefusedError("too large")
 
     world.kafka.instead = [too_many, too_many, too_many, too_many]
-    world.tail().run()
+    world.reader().run()
     assert world.kafka.event_ids() == ALL
     assert all(message.refusal is None for message in world.kafka.log)
 
@@ -158,19 +157,19 @@ def test_a_shard_says_until_when_it_is_published(world, shard):
     world.streams.page_size = FULL_PAGE
     reads = []
     world.now = NOW
-    tail = world.tail()
+    reader = world.reader()
 
     def look():
-        reads.append(tail.tip_at)
+        reads.append(reader.tip_at)
         world.now += 10_000
         if len(reads) == 3:
-            tail.stop()
+            reader.stop()
 
     world.streams.before_page = look
     shard.records[:] = [record(None, edge(), sequence=n) for n in range(1, FULL_PAGE + 1)]
     shard.records[-1]["dynamodb"]["ApproximateCreationDateTime"] = (NOW + 5_000) // 1000
-    tail.expires_at = NOW + 100_000
-    tail.run()
+    reader.expires_at = NOW + 100_000
+    reader.run()
     assert reads == [NOW, NOW + 5_000, NOW + 10_000 - SETTLED_MS]
 
 
@@ -178,18 +177,18 @@ def test_the_end_of_a_closed_shard_is_no_tip(world, shard):
     """It may have closed long ago, and its child been written to ever since: the child is not published that far."""
     shard.records.clear()
     world.now = NOW
-    tail = world.tail()
+    reader = world.reader()
     world.now += 5_000
-    tail.run()
+    reader.run()
     assert (world.row().state, world.row().tip_at) == (State.ENDED, NOW)
 
 
 @pytest.mark.parametrize("state", [State.OPENED, State.LEFT, State.SKIPPING])
 def test_a_shard_that_was_not_begun_for_a_day_is_a_gap(world, state):
     """The stream gives what is left without a word; what was before it, nobody can know."""
-    world.leases.note(PLACE.stream_arn, Row("shard", state, since=world.now))
+    world.leases.note(SHARD.stream_arn, Row("shard", state, since=world.now))
     world.now += RETENTION_MS
-    world.tail().run()
+    world.reader().run()
     assert "not begun in time" in world.row().gap
     assert (world.kafka.log, world.row().state) == ([], State.GAP)
 
@@ -197,8 +196,8 @@ def test_a_shard_that_was_not_begun_for_a_day_is_a_gap(world, state):
 def test_a_gap_ends_the_reading_and_is_told(world, caplog):
     """No record after it is published, and the shard is not finished, so its children wait."""
     world.streams.failures = [GapError("trimmed")]
-    tail = world.tail()
-    tail.run()
+    reader = world.reader()
+    reader.run()
     assert world.row().gap == "unreadable: trimmed; published up to nothing"
     assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.GAP, None)
     assert any(entry.levelname == "ERROR" and entry.shard_id == "shard" for entry in caplog.records)
@@ -206,47 +205,63 @@ def test_a_gap_ends_the_reading_and_is_told(world, caplog):
 
 def test_a_lease_that_ran_out_produces_nothing(world):
     """A process that slept must not produce what somebody else has long published."""
-    tail = world.tail()
+    reader = world.reader()
     world.now += LEASE_MS
-    tail.run()
+    reader.run()
     assert (world.kafka.log, world.row().position) == ([], None)
 
 
 def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world):
     """The page may be on Kafka twice, but the new owner's checkpoint stands and nothing more is produced."""
-    tail = world.tail()
+    reader = world.reader()
     world.kafka.instead = [
-        lambda *_: world.leases.take(PLACE.stream_arn, "shard", "other", world.now + LEASE_MS, world.now),
+        lambda *_: world.leases.take(SHARD.stream_arn, "shard", "other", world.now + LEASE_MS, world.now),
     ]
-    tail.run()
+    reader.run()
     assert world.kafka.event_ids() == ALL[:2]
     assert (world.row().owner, world.row().position) == ("other", None)
+
+
+def test_what_an_operator_orders_is_not_told_as_a_loss(world, caplog):
+    """Before a lease expires nobody else takes it."""
+    reader = world.reader()
+
+    def order(*_):
+        world.leases.overrule(SHARD.stream_arn, world.row(), world.row())
+        reader.revoke()
+
+    world.kafka.instead = [order]
+    with caplog.at_level("INFO"):
+        reader.run()
+    assert [entry.message for entry in caplog.records] == [
+        "lease revoked: by an operator, or by a bridge whose clock is ahead"
+    ]
 
 
 def test_stop_finishes_the_page_and_gives_the_lease_back(world, shard):
     """The next owner repeats nothing."""
     shard.closed = False
-    tail = world.tail()
-    thread = threading.Thread(target=tail.run)
+    reader = world.reader()
+    thread = threading.Thread(target=reader.run)
     thread.start()
     eventually(lambda: world.kafka.event_ids() == ALL)
-    tail.stop()
+    reader.stop()
     thread.join()
     assert (world.row().owner, world.row().position) == (None, "000000000000000000005")
 
 
 def test_giving_up_leaves_a_page_that_kafka_does_not_take(world):
     """SIGTERM while Kafka is away: the lease goes back, the page is for the next owner."""
-    tail = world.tail()
+    reader = world.reader()
 
     def wait(_messages, given_up):
         assert not given_up()
-        tail.give_up()
+        reader.give_up()
         assert given_up()
         raise PublishError("given up")
 
     world.kafka.instead = [wait]
-    tail.run()
+    reader.run()
     assert (world.kafka.log, world.row().owner, world.row().position) == ([], None, None)
 
 

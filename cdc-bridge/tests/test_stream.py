@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from cdc_bridge.lineage import Shard
-from cdc_bridge.stream import CLIENT_CONFIG, GapError, ShardReader, StreamAwayError, Streams, plain_pages
+from cdc_bridge.stream import CLIENT_CONFIG, GapError, ShardPages, StreamAwayError, Streams, plain_pages
 from murmuration_testkit.waiting import eventually
 
 
@@ -61,9 +61,9 @@ def test_an_expired_iterator_is_opened_again_after_what_was_published(published)
             {"Records": ["record"]},
         ],
     )
-    reader = ShardReader(client, "arn", "shard")
-    assert list(reader.page(None).records) == []
-    page = reader.page(published)
+    pages = ShardPages(client, "arn", "shard")
+    assert list(pages.read(None).records) == []
+    page = pages.read(published)
     assert (list(page.records), page.last) == (["record"], True)
     assert client.places() == [None, published]
     kinds = [asked["ShardIteratorType"] for call, asked in client.asked if call == "get_shard_iterator"]
@@ -76,7 +76,7 @@ def test_what_is_lost_is_a_gap(code, call):
     """Asking again changes nothing, and starting elsewhere would skip records in silence."""
     client = Answers(**({"get_shard_iterator": [{"ShardIterator": "first"}]} | {call: [error(code)]}))
     with pytest.raises(GapError, match="shard-7"):
-        ShardReader(client, "arn", "shard-7").page("000000000000000000007")
+        ShardPages(client, "arn", "shard-7").read("000000000000000000007")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_passes_is_no_gap(failure):
     """Throttled, or away: the same call will do later."""
     client = Answers(get_shard_iterator=[failure])
     with pytest.raises(StreamAwayError, match="shard-7"):
-        ShardReader(client, "arn", "shard-7").page(None)
+        ShardPages(client, "arn", "shard-7").read(None)
 
 
 RECORD = {"eventID": "1", "dynamodb": {"ApproximateCreationDateTime": 1.5e9, "Keys": {"k": {"B": "AAEC"}}}}
@@ -138,7 +138,7 @@ def over_http():
     """Open readers whose endpoint gives the prepared answers."""
     opened = []
 
-    def reader(*answers):
+    def pages(*answers):
         wire = Wire(answers)
         client = boto3.client(
             "dynamodbstreams",
@@ -149,9 +149,9 @@ def over_http():
             config=CLIENT_CONFIG,
         )
         opened.extend((client, wire))
-        return ShardReader(plain_pages(client), "arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
+        return ShardPages(plain_pages(client), "arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
 
-    yield reader
+    yield pages
     for part in opened:
         part.close()
 
@@ -159,8 +159,8 @@ def over_http():
 class TestOverHTTP:
     def test_a_page_is_the_json_that_came(self, over_http):
         """Nothing is parsed a second time: that is two thirds of what botocore takes."""
-        reader, wire = over_http(FIRST, PAGE)
-        page = reader.page(None)
+        pages, wire = over_http(FIRST, PAGE)
+        page = pages.read(None)
         assert (page.records, page.last) == ([RECORD], False)
         assert all(headers["Authorization"].startswith("AWS4-HMAC-SHA256 ") for headers in wire.asked)
 
@@ -176,8 +176,8 @@ class TestOverHTTP:
     )
     def test_what_passes_is_asked_again(self, over_http, passing):
         """Botocore's retries are behind these pages too."""
-        reader, wire = over_http(FIRST, passing, PAGE)
-        assert reader.page(None).records == [RECORD]
+        pages, wire = over_http(FIRST, passing, PAGE)
+        assert pages.read(None).records == [RECORD]
         assert len(wire.asked) == 3
 
     @pytest.mark.parametrize(
@@ -192,14 +192,14 @@ class TestOverHTTP:
     )
     def test_what_lasts_is_named(self, over_http, lasting, error):
         """As everywhere else: a gap if asking again changes nothing."""
-        reader, _ = over_http(FIRST, *lasting)
+        pages, _ = over_http(FIRST, *lasting)
         with pytest.raises(error):
-            reader.page("000000000000000000000000000000007")
+            pages.read("000000000000000000000000000000007")
 
     def test_an_expired_iterator_is_renewed(self, over_http):
         """Its error comes through as boto3's own."""
-        reader, wire = over_http(FIRST, refusal(400, "ExpiredIteratorException"), FIRST, PAGE)
-        assert reader.page(None).records == [RECORD]
+        pages, wire = over_http(FIRST, refusal(400, "ExpiredIteratorException"), FIRST, PAGE)
+        assert pages.read(None).records == [RECORD]
         assert len(wire.asked) == 4
 
 
@@ -224,12 +224,12 @@ class TestOnDynamoDB:
         arn = streams.arn(followers)
         put(dynamodb, followers, "a", "b")
         [shard] = streams.shards(arn)
-        reader = streams.open(arn, shard.shard_id)
-        page = eventually(lambda: (page := reader.page(None)).records and page)
+        pages = streams.open(arn, shard.shard_id)
+        page = eventually(lambda: (page := pages.read(None)).records and page)
         assert (ids(page), page.last) == (["a", "b"], False)
         put(dynamodb, followers, "c")
         dynamodb.update_table(TableName=followers, StreamSpecification={"StreamEnabled": False})
-        page = reader.page(page.records[-1]["dynamodb"]["SequenceNumber"])
+        page = pages.read(page.records[-1]["dynamodb"]["SequenceNumber"])
         assert (ids(page), page.last) == (["c"], True)
 
     def test_a_new_reader_begins_behind_what_was_published(self, dynamodb, streams, followers):
@@ -237,32 +237,32 @@ class TestOnDynamoDB:
         arn = streams.arn(followers)
         put(dynamodb, followers, "a", "b", "c")
         [shard] = streams.shards(arn)
-        page = streams.open(arn, shard.shard_id).page(None)
+        page = streams.open(arn, shard.shard_id).read(None)
         published = page.records[0]["dynamodb"]["SequenceNumber"]
-        assert ids(streams.open(arn, shard.shard_id).page(published)) == ["b", "c"]
+        assert ids(streams.open(arn, shard.shard_id).read(published)) == ["b", "c"]
 
     def test_a_shard_that_was_empty_is_not_trimmed(self, dynamodb, streams, followers, other):
         """Local says so of an iterator from before a shard's first record, once another table has been written to."""
         arn = streams.arn(followers)
         [shard] = streams.shards(arn)
-        reader = streams.open(arn, shard.shard_id)
-        assert ids(reader.page(None)) == []
+        pages = streams.open(arn, shard.shard_id)
+        assert ids(pages.read(None)) == []
         put(dynamodb, other, "x")
         put(dynamodb, followers, "a")
-        assert ids(reader.page(None)) == ["a"]
+        assert ids(pages.read(None)) == ["a"]
 
     @pytest.mark.parametrize("published", [None, "000000000000000000007"])
     def test_a_shard_that_is_gone_is_a_gap(self, streams, followers, published):
         """Whatever its checkpoint was."""
         with pytest.raises(GapError, match="shardId-00000001000000000000-00000000"):
-            streams.open(streams.arn(followers), "shardId-00000001000000000000-00000000").page(published)
+            streams.open(streams.arn(followers), "shardId-00000001000000000000-00000000").read(published)
 
     def test_a_place_that_is_none_is_a_gap(self, streams, followers):
         """A checkpoint that somebody wrote by hand."""
         arn = streams.arn(followers)
         [shard] = streams.shards(arn)
         with pytest.raises(GapError, match=shard.shard_id):
-            streams.open(arn, shard.shard_id).page("seven")
+            streams.open(arn, shard.shard_id).read("seven")
 
     def test_a_table_that_is_not_there_is_waited_for(self, streams):
         """With its name, so that the log says what to create."""

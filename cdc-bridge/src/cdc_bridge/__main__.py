@@ -12,10 +12,11 @@ from contextlib import suppress
 from pythonjsonlogger.json import JsonFormatter
 
 from cdc_bridge import stream
-from cdc_bridge.admin import SEEKING, Operator, OrderError
+from cdc_bridge.admin import Admin, OrderError, meaning_of
 from cdc_bridge.app import App, now_ms
-from cdc_bridge.lease_table import LeasesAwayError, LeaseTable
-from cdc_bridge.settings import SettingError, Settings
+from cdc_bridge.lease_table import LeaseTable
+from cdc_bridge.leases import LeasesAwayError
+from cdc_bridge.settings import SettingError, Settings, table_prefix
 from cdc_bridge.translate import TABLES
 
 M_ARENA_MAX = -8  # of glibc's malloc.h
@@ -24,49 +25,56 @@ M_ARENA_MAX = -8  # of glibc's malloc.h
 def main() -> None:
     """Bridge until SIGTERM or SIGINT, or carry out one command."""
     command = _arguments(sys.argv[1:])
-    try:
-        settings = Settings.from_env(os.environ)
-    except SettingError as error:
-        sys.exit(f"cdc-bridge cannot start: {error}")
     if command.name is None:
+        try:
+            settings = Settings.from_env(os.environ)
+        except SettingError as error:
+            sys.exit(f"cdc-bridge cannot start: {error}")
         _bridge(settings)
         return
     try:
-        for line in _obey(command, settings):
+        for line in _obey(command, table_prefix(os.environ)):
             sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
     except (OrderError, LeasesAwayError) as error:
         sys.exit(f"cdc-bridge: {error}")
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m cdc_bridge", description="Without a command: bridge.")
     commands = parser.add_subparsers(dest="name", metavar="command")
-    commands.add_parser("shards", help="list streams, shards and topics: state, owner, position, how far behind, gap")
-    commands.add_parser("release", help="take a shard from its owner").add_argument("shard")
-    clear = commands.add_parser("clear", help="acknowledge a gap, so that what is left is read")
-    clear.add_argument("shard", help="the name in the gap's line: a shard, a stream or a topic")
-    seek = commands.add_parser("seek", help="set where a shard is read from")
-    seek.add_argument("shard")
+
+    def add(name: str, does: str, more: str = "") -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}. {more}")
+
+    add("shards", "list streams, shards and topics: state, owner, position, until when published, gap")
+    release = add("release", "take a shard from its owner", "The next bridge with room takes it, perhaps the same one.")
+    release.add_argument("shard", help="a shard's name, as `shards` lists it")
+    clear = add("clear", "acknowledge a gap, so that what is left is read", "Its answer names what to recount.")
+    clear.add_argument("shard", metavar="name", help="the name in the gap's line: a shard, a stream or a topic")
+    seek = add("seek", "set where a shard is read from", "Without --yes it only says what that would mean.")
+    seek.add_argument("shard", help="a shard's name, as `shards` lists it")
     seek.add_argument("to", help="TRIM_HORIZON, LATEST or a sequence number")
-    seek.add_argument("--yes", action="store_true", help="I know what it means")
+    seek.add_argument("--yes", action="store_true", help="do it")
     return parser.parse_args(words)
 
 
-def _obey(command: argparse.Namespace, settings: Settings) -> Iterable[str]:
-    dynamodb, _ = stream.connect(settings.table_prefix)
-    operator = Operator(LeaseTable(dynamodb, settings.table_prefix, round(settings.lease_seconds * 1000)), TABLES)
+def _obey(command: argparse.Namespace, table_prefix: str) -> Iterable[str]:
+    dynamodb, _ = stream.connect(table_prefix)
+    admin = Admin(LeaseTable(dynamodb, table_prefix, lease_ms=0), TABLES)  # an order takes no lease
     match command.name:
         case "release":
-            return [operator.release(command.shard)]
+            return [admin.release(command.shard)]
         case "clear":
-            return [operator.clear(command.shard, now_ms())]
+            return [admin.clear(command.shard, now_ms())]
         case "seek" if not command.yes:
-            meaning = SEEKING.get(command.to, SEEKING["POSITION"])
-            raise OrderError(f"to read {command.shard} from {command.to} means: {meaning}. If so, say --yes")
+            raise OrderError(f"nothing was changed. {meaning_of(command.to)} If you want that, repeat it with --yes.")
         case "seek":
-            return [operator.seek(command.shard, command.to, now_ms())]
+            return [admin.seek(command.shard, command.to, now_ms())]
         case _:
-            return operator.shards(now_ms())
+            return admin.shards(now_ms())
 
 
 def _share_memory() -> None:

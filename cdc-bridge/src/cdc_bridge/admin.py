@@ -6,30 +6,26 @@ what it had in hand. Whoever takes the shard next goes on as the row says.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from cdc_bridge.lease_table import TOPICS, table_key
+from cdc_bridge.gaps import repair_of
+from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, State
 
-SEEKING = {
-    "TRIM_HORIZON": "all that the stream still has of this shard is published again; consumers drop what they had",
-    "LATEST": "what is committed by now and not yet published never will be: a gap of your making, to be repaired",
-    "POSITION": "what lies behind this sequence number is published (again), what lies before it and was not never is",
-}
+
+def meaning_of(to: str) -> str:
+    """Say what it means to read a shard from there on."""
+    match to:
+        case "TRIM_HORIZON":
+            return "All records that the stream still has are published again; consumers drop the repeats."
+        case "LATEST":
+            return "Records that are committed by now and not yet published are lost: repair that as a gap."
+        case _ if to.isdecimal():
+            return f"Records after {to} are published, perhaps again. Unpublished records before {to} are lost."
+    raise OrderError(f"{to!r} is neither TRIM_HORIZON nor LATEST nor a sequence number")
 
 
 class OrderError(Exception):
     """The order cannot be carried out, and why."""
-
-
-class Leases(Protocol):
-    """What an operator needs of the leases; leases.LeaseTable."""
-
-    def rows(self, stream_arn: str) -> dict[str, Row]:
-        """Return what is known about the stream's shards."""
-
-    def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
-        """Change a row, whoever owns it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Entry:
     is_shard: bool
 
 
-class Operator:
+class Admin:
     """Sees all rows, and changes one."""
 
     def __init__(self, leases: Leases, tables: Sequence[str]) -> None:
@@ -50,38 +46,37 @@ class Operator:
         self._tables = tables
 
     def shards(self, now: int) -> Iterator[str]:
-        """Describe every stream, shard and topic in one line each: state, owner, position, how far behind, gap."""
+        """Describe every stream, shard and topic in one line each."""
         for entry in self._entries():
             row = entry.row
             owner = row.owner if row.owner and row.expires_at > now else "nobody"
-            behind = f"{(now - row.tip_at) / 1000:.1f} s behind" if row.tip_at else "not yet at its tip"
+            until = f"published until {(now - row.tip_at) / 1000:.1f} s ago" if row.tip_at else "never read to its tip"
             words = [entry.table, row.shard_id, row.state]
             if entry.is_shard:
                 words += [f"owner {owner}", f"position {row.position or 'none'}"]
-            if entry.of != TOPICS and row.state is not State.ENDED:
-                words.append(behind)
+            if entry.of != TOPICS_KEY and row.state is not State.ENDED:
+                words.append(until)
             yield "  ".join([*words, *([f"GAP {row.gap}"] if row.gap else [])])
 
     def release(self, shard_id: str) -> str:
         """Take a shard from its owner, for any bridge to take."""
         entry = self._shard(shard_id)
         self._order(entry, entry.row)
-        return f"{shard_id} is nobody's now; a bridge with room takes it, which may be the same"
+        return f"{shard_id} is released. The next bridge with room takes it, perhaps the same one."
 
     def seek(self, shard_id: str, to: str, now: int) -> str:
         """Set where a shard is read from."""
+        meaning = meaning_of(to)
         entry = self._shard(shard_id)
         moved = replace(entry.row, since=now, tip_at=0)
         if to == "TRIM_HORIZON":
             moved = replace(moved, state=State.LEFT, position=None)
         elif to == "LATEST":
             moved = replace(moved, state=State.SKIPPING, position=None)
-        elif to.isdecimal():
-            moved = replace(moved, state=State.READING, position=to)
         else:
-            raise OrderError(f"{to!r} is neither TRIM_HORIZON nor LATEST nor a sequence number")
+            moved = replace(moved, state=State.READING, position=to)
         self._order(entry, moved)
-        return f"{shard_id} is read from {to} on: {SEEKING.get(to, SEEKING['POSITION'])}"
+        return f"{shard_id} is read from {to} on. {meaning}"
 
     def clear(self, name: str, now: int) -> str:
         """Acknowledge the gap of a shard, a stream or a topic, so that what is left is read."""
@@ -94,11 +89,13 @@ class Operator:
         elif entry.row.state is State.GAP:
             cleared = replace(cleared, state=State.READING)
         self._order(entry, cleared)
-        return f"cleared, and not to be had from the stream any more: {entry.row.gap}"
+        return f"gap of {name} cleared ({entry.row.gap}); next: {repair_of(entry.table, name)}"
 
     def _order(self, entry: Entry, becomes: Row) -> None:
         if not self._leases.overrule(entry.of, entry.row, becomes):
-            raise OrderError(f"{entry.row.shard_id} moved on meanwhile: look again, and try again")
+            raise OrderError(
+                f"{entry.row.shard_id} changed meanwhile: see `python -m cdc_bridge shards`, and try again"
+            )
 
     def _shard(self, name: str) -> Entry:
         entry = self._entry(name)
@@ -108,8 +105,8 @@ class Operator:
 
     def _entry(self, name: str) -> Entry:
         found = [entry for entry in self._entries() if entry.row.shard_id == name]
-        if len(found) != 1:
-            raise OrderError(f"{len(found)} rows are called {name}: see `python -m cdc_bridge shards`")
+        if not found:
+            raise OrderError(f"no shard, stream or topic is called {name}: see `python -m cdc_bridge shards`")
         return found[0]
 
     def _entries(self) -> Iterator[Entry]:
@@ -118,5 +115,5 @@ class Operator:
                 yield Entry(table_key(table), table, stream, is_shard=False)
                 for _, shard in sorted(self._leases.rows(stream_arn).items()):
                     yield Entry(stream_arn, table, shard, is_shard=True)
-        for _, topic in sorted(self._leases.rows(TOPICS).items()):
-            yield Entry(TOPICS, "topic", topic, is_shard=False)
+        for _, topic in sorted(self._leases.rows(TOPICS_KEY).items()):
+            yield Entry(TOPICS_KEY, "topic", topic, is_shard=False)

@@ -9,14 +9,14 @@ import uuid
 from collections.abc import Mapping
 
 from cdc_bridge import health, older_rows, stream
-from cdc_bridge.coordinator import Bridge
-from cdc_bridge.discovery import Survey
-from cdc_bridge.lease_table import Lease, LeaseTable
-from cdc_bridge.lineage import State
-from cdc_bridge.message import Place
+from cdc_bridge.coordinator import Coordinator
+from cdc_bridge.discovery import Discovery
+from cdc_bridge.lease_table import LeaseTable
+from cdc_bridge.leases import Lease
+from cdc_bridge.lineage import ShardKey, State
 from cdc_bridge.publisher import KafkaAwayError, Publisher, Topics
 from cdc_bridge.settings import Settings, Start
-from cdc_bridge.shard_reader import Tail
+from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.translate import TABLES
 from contracts import TOPICS, Codec, ContractError
 from contracts.registry import RegistryAwayError, codec_for
@@ -40,7 +40,7 @@ class App:
         self._settings = settings
         self._topics = Topics(settings.kafka_bootstrap_servers, _OURS)
         self._stopping = threading.Event()
-        self._bridge: Bridge | None = None
+        self._bridge: Coordinator | None = None
         self._waiting = ["not started yet"]
 
     def run(self) -> None:
@@ -82,24 +82,24 @@ class App:
             self._stopping.wait(_PATIENCE_SECONDS)
         return {}
 
-    def _build(self, codecs: Mapping[str, Codec]) -> Bridge:
+    def _build(self, codecs: Mapping[str, Codec]) -> Coordinator:
         settings = self._settings
         dynamodb, streams = stream.connect(settings.table_prefix)
         leases = LeaseTable(dynamodb, settings.table_prefix, round(settings.lease_seconds * 1000))
 
-        def tail(place: Place, lease: Lease) -> Tail:
-            return Tail(
-                place,
+        def reader(shard: ShardKey, lease: Lease) -> ShardReader:
+            return ShardReader(
+                shard,
                 lease,
                 codecs,
                 leases,
-                lambda: streams.open(place.stream_arn, place.shard_id),
+                lambda: streams.open(shard.stream_arn, shard.shard_id),
                 lambda: Publisher(settings.kafka_bootstrap_servers),
                 settings.gap_policy,
                 now_ms,
             )
 
-        survey = Survey(
+        discovery = Discovery(
             streams,
             leases,
             lambda: self._topics.ids(_TOPICS_SECONDS),
@@ -110,4 +110,4 @@ class App:
         )
         owner = f"{socket.gethostname()}/{uuid.uuid4()}"
         look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
-        return Bridge(TABLES, survey, leases, tail, owner, look_seconds, settings.lease_seconds / 2, now_ms)
+        return Coordinator(TABLES, discovery, leases, reader, owner, look_seconds, settings.lease_seconds / 2, now_ms)

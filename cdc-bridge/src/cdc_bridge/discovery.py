@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.lease_table import TOPICS, table_key
-from cdc_bridge.lineage import Row, Shard, State, drained, exhausted, lost, prunable, readable, tip
-from cdc_bridge.message import Place
+from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
+from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
 from cdc_bridge.stream import GapError, StreamAwayError
 
-LEFT = "it left the stream before its end was read"
-CAME_AND_WENT = "it came and went while nobody looked, and so may have some before it"
+_VANISHED = "the shard left the stream before it was read to its end"
+_NEVER_SEEN = "the shard came and went while no bridge looked, and so may have some before it"
 _log = logging.getLogger(__name__)
 
 
@@ -34,34 +33,15 @@ class Streams(Protocol):
         """List all its shards."""
 
 
-class Leases(Protocol):
-    """What is asked of the leases table; leases.LeaseTable."""
-
-    def rows(self, stream_arn: str) -> dict[str, Row]:
-        """Return what is known about the stream's shards."""
-
-    def note(self, stream_arn: str, row: Row) -> bool:
-        """Write a row unless there is one."""
-
-    def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
-        """Change a row, whoever owns it."""
-
-    def advance(self, stream_arn: str, shard_id: str, tip_at: int) -> None:
-        """Remember until when a stream is published."""
-
-    def prune(self, stream_arn: str, row: Row) -> None:
-        """Forget a row."""
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """What one look at a table found."""
 
-    readable: Mapping[Place, Row]
+    readable: Mapping[ShardKey, Row]
     gaps: Sequence[gaps.Gap]
 
 
-class Survey:
+class Discovery:
     """Looks at tables and topics."""
 
     def __init__(
@@ -88,7 +68,7 @@ class Survey:
         if current is not None:
             self._begin(table, current)
         streams = self._leases.rows(table_key(table))
-        found: dict[Place, Row] = {}
+        found: dict[ShardKey, Row] = {}
         open_gaps = gaps.still_open(table, streams.values())
         states: Counter[State] = Counter()
         for stream_arn in sorted(streams):  # their labels are the times when they were made
@@ -101,7 +81,7 @@ class Survey:
             states += Counter(known.state for known in rows.values())
             open_gaps += gaps.still_open(table, rows.values())
             found |= {
-                Place(table, stream_arn, s.shard_id): self._row(s, rows, row.tip_at) for s in readable(listing, rows)
+                ShardKey(table, stream_arn, s.shard_id): self._row(s, rows, row.tip_at) for s in readable(listing, rows)
             }
             if not drained(listing, rows):
                 break
@@ -116,17 +96,17 @@ class Survey:
 
     def topics(self) -> list[gaps.Gap]:
         """Compare the topics with those that were published to before."""
-        ids, rows = self._topic_ids(), self._leases.rows(TOPICS)
+        ids, rows = self._topic_ids(), self._leases.rows(TOPICS_KEY)
         for name, topic_id in ids.items():
             row = rows.get(name)
             if row is None:
-                self._leases.note(TOPICS, Row(name, State.READING, position=topic_id))
+                self._leases.note(TOPICS_KEY, Row(name, State.READING, position=topic_id))
             elif row.position != topic_id:
                 detail = f"its id is now {topic_id}, so what was published to it before is gone"
                 passed = replace(row, position=topic_id)
-                rows[name] = self._lose(TOPICS, TOPICS, row, gaps.Kind.TOPIC, detail, passed)
-        open_gaps = gaps.still_open(TOPICS, rows.values())
-        metrics.GAPS_OPEN.labels(TOPICS).set(len(open_gaps))
+                rows[name] = self._lose(TOPICS_KEY, TOPICS_KEY, row, gaps.Kind.TOPIC, detail, passed)
+        open_gaps = gaps.still_open(TOPICS_KEY, rows.values())
+        metrics.GAPS_OPEN.labels(TOPICS_KEY).set(len(open_gaps))
         return open_gaps
 
     def _current(self, table: str) -> tuple[str | None, StreamAwayError | None]:
@@ -151,9 +131,11 @@ class Survey:
         if not known:
             self._leases.note(key, Row(stream_arn, State.READING))
             about = {"table": table, "stream_arn": stream_arn, "start": self._first}
-            _log.info("first start", extra=about)
+            _log.info("table seen for the first time", extra=about)
             if self._older_rows(table, stream_arn):
-                _log.warning("the table may have rows older than its stream: no events tell of them", extra=about)
+                next_ = gaps.repair_of(table, stream_arn)
+                warning = "the table may have rows older than its stream: no events tell of them"
+                _log.warning(warning, extra={**about, "next": next_})
             return
         detail = f"it follows {max(known)}, and what was written between the two left no trace"
         state = State.GAP if self._holds_up else State.READING
@@ -170,7 +152,7 @@ class Survey:
             if name not in rows:
                 self._leases.note(stream_arn, Row(name, State.OPENED))
             row = rows.get(name, Row(name, State.OPENED))
-            detail = LEFT if name in rows else CAME_AND_WENT
+            detail = _VANISHED if name in rows else _NEVER_SEEN
             ended = replace(row, state=State.ENDED, since=listed_at)
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
         for name in exhausted(listing, rows, listed_at):

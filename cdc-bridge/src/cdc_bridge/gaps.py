@@ -25,22 +25,35 @@ class Policy(StrEnum):
 class Kind(StrEnum):
     """What was lost."""
 
-    UNREADABLE = "unreadable"  # the stream refuses what comes next: trimmed, gone, or no such place
+    UNREADABLE = "unreadable"  # the stream refuses what comes next: trimmed, gone, or no such sequence number
     VANISHED = "vanished"  # a shard left the listing before its end was read
     STREAM = "stream"  # the table has a new stream
     TOPIC = "topic"  # the topic was deleted and made again
 
 
 def describe(kind: Kind, detail: str, position: str | None) -> str:
-    """Say what to keep of a gap."""
+    """Say what was lost, for the row and for operators."""
     return f"{kind}: {detail}; published up to {position or 'nothing'}"
+
+
+def repair_of(table: str, name: str) -> str:
+    """Name the commands that repair what this gap did to others: of a table's shard or stream, or of a topic."""
+    concerns_follows = table == "followers" or name.startswith("FollowChanged")
+    recount = "`python -m count_aggregator reconcile --all` and " if concerns_follows else ""
+    return f"{recount}`python -m fanout_worker cold --all`"
+
+
+def next_steps(table: str, name: str) -> str:
+    """Name the commands that end a gap."""
+    return f"`python -m cdc_bridge clear {name}`, then {repair_of(table, name)}"
 
 
 def tell(table: str, stream_arn: str, shard_id: str, position: str | None, kind: Kind, detail: str) -> None:
     """Log and count a gap that was just found."""
     metrics.GAPS.labels(table, kind).inc()
     about = {"table": table, "stream_arn": stream_arn, "shard_id": shard_id, "position": position}
-    _log.error("gap", extra={**about, "kind": kind, "error": detail})
+    steps = next_steps(table, shard_id or stream_arn)
+    _log.error("gap", extra={**about, "kind": kind, "error": detail, "next": steps})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,10 @@ class Gap:
     holds_up: bool
 
 
-def still_open(owner: str, rows: Iterable[Row]) -> list[Gap]:
+def still_open(table: str, rows: Iterable[Row]) -> list[Gap]:
     """Return the gaps among the rows of a table's stream, of its streams, or of the topics."""
-    return [Gap(f"gap: {owner} {row.shard_id}: {row.gap}", row.state is State.GAP) for row in rows if row.gap]
+    return [
+        Gap(f"gap: {table} {row.shard_id}: {row.gap}; next: {next_steps(table, row.shard_id)}", row.state is State.GAP)
+        for row in rows
+        if row.gap
+    ]

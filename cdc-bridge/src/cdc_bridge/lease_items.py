@@ -1,11 +1,11 @@
-"""A row as an item of the leases table, and back. Pure: no clock, no I/O."""
+"""Rows as items of the leases table, and back. Pure: no clock, no I/O."""
 
 from typing import Any
 
 from cdc_bridge.lineage import Row, State
 
 
-def read(item: dict[str, Any]) -> Row:
+def row_of(item: dict[str, Any]) -> Row:
     """Make a row of an item."""
     return Row(
         shard_id=item["shard_id"]["S"],
@@ -20,8 +20,8 @@ def read(item: dict[str, Any]) -> Row:
     )
 
 
-def write(stream_arn: str, row: Row) -> dict[str, Any]:
-    """Make an item of a row; what is None is left out."""
+def item_of(stream_arn: str, row: Row) -> dict[str, Any]:
+    """Make an item of a row in this partition; what is None is left out."""
     texts = {
         "stream_arn": stream_arn,
         "shard_id": row.shard_id,

@@ -1,50 +1,23 @@
-"""Who reads a shard, and how far it is published: one item for each (stream, shard) of the leases table.
+"""The leases in DynamoDB: one item for each row, conditional writes, strongly consistent reads."""
 
-Rule: every write of an owner is conditional on owner and epoch, and every other write raises the epoch: taking, and
-whatever an operator orders. So whoever lost a shard can write nothing more, however late it wakes up. Clocks decide
-only how soon a dead owner's shard is taken, never who may write.
-
-In the same table, under partitions of their own: the streams that a table had, the topics' ids, the bridges alive.
-"""
+# ruff: noqa: D102 - leases.Leases says what each method promises
 
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cdc_bridge import lease_items
+from cdc_bridge.lease_items import item_of, row_of
+from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_dynamodb import DynamoDBClient
-
-
-class LeaseLostError(Exception):
-    """Somebody else reads the shard now: stop producing for it."""
-
-
-class LeasesAwayError(Exception):
-    """The leases table does not answer: wait and ask again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to read one shard, from the position that its owner found."""
-
-    stream_arn: str
-    shard_id: str
-    owner: str
-    epoch: int
-    expires_at: int
-    state: State
-    position: str | None
-    since: int
-    tip_at: int
 
 
 # An item's attributes, by the names that expressions use: most of the plain words are reserved.
@@ -58,8 +31,7 @@ _NAMES = {
     "#since": "since",
     "#gap": "gap",
 }
-_BRIDGES = "bridges"
-TOPICS = "topics"
+_BRIDGES_KEY = "bridges"
 
 _MINE = "#owner = :owner AND #epoch = :epoch"
 # Decimal strings of differing length, and too long for a DynamoDB number: the longer is the larger.
@@ -69,12 +41,7 @@ _FORWARD = (
 )
 
 
-def table_key(table: str) -> str:
-    """Return the partition of the streams that a table had."""
-    return f"table/{table}"
-
-
-class LeaseTable:
+class LeaseTable(Leases):
     """The leases in DynamoDB."""
 
     def __init__(self, dynamodb: DynamoDBClient, table_prefix: str, lease_ms: int) -> None:
@@ -83,7 +50,6 @@ class LeaseTable:
         self._lease_ms = lease_ms
 
     def rows(self, stream_arn: str) -> dict[str, Row]:
-        """Return every shard of the stream that was ever taken."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             ConsistentRead=True,
@@ -91,13 +57,9 @@ class LeaseTable:
             ExpressionAttributeValues={":stream_arn": {"S": stream_arn}},
         )
         with _errors(self._table):
-            return {item["shard_id"]["S"]: lease_items.read(item) for page in pages for item in page["Items"]}
+            return {item["shard_id"]["S"]: row_of(item) for page in pages for item in page["Items"]}
 
     def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
-        """Take a shard that is free or whose lease expired; None if it is another's, finished, or has a gap.
-
-        A shard that is new was born after `since`: whatever it holds is younger.
-        """
         try:
             item = self._update(
                 stream_arn,
@@ -119,20 +81,18 @@ class LeaseTable:
             )
         except LeaseLostError:
             return None
-        row = lease_items.read(item)
+        row = row_of(item)
         return Lease(
             stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
         )
 
     def renew(self, lease: Lease, now: int, tip_at: int) -> int:
-        """Keep the lease, and remember until when the shard is published; return until when the lease is kept."""
         until = now + self._lease_ms
         values = {":until": {"N": str(until)}, ":tip_at": {"N": str(tip_at)}}
         self._update_mine(lease, "SET #expires_at = :until, #tip_at = :tip_at", values)
         return until
 
     def checkpoint(self, lease: Lease, position: str) -> None:
-        """Remember that everything up to the position is published; never moves backwards."""
         self._update_mine(
             lease,
             "SET #position = :position, #state = :reading",
@@ -145,36 +105,29 @@ class LeaseTable:
         )
 
     def opened(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard had nothing up to its tip, so that whatever comes is published."""
         values = {":opened": {"S": State.OPENED}, ":tip_at": {"N": str(tip_at)}}
         self._update_mine(lease, "SET #state = :opened, #tip_at = :tip_at", values)
 
     def finish(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard is published to its end, and give the lease back."""
         values = {":ended": {"S": State.ENDED}, ":tip_at": {"N": str(tip_at)}}
         self._update_mine(lease, "SET #state = :ended, #tip_at = :tip_at REMOVE #owner, #expires_at", values)
 
     def release(self, lease: Lease) -> None:
-        """Give the lease back, for anybody to take at once."""
         self._update_mine(lease, "REMOVE #owner, #expires_at", {})
 
     def fail(self, lease: Lease, gap: str) -> None:
-        """Remember a gap that nobody passes until an operator has cleared it, and give the lease back."""
         values = {":state": {"S": State.GAP}, ":gap": {"S": gap}}
         self._update_mine(lease, "SET #state = :state, #gap = :gap REMOVE #owner, #expires_at", values)
 
     def go_on(self, lease: Lease, gap: str, now: int) -> None:
-        """Remember a gap, and that the shard goes on at whatever is left of it now."""
         values = {":state": {"S": State.LEFT}, ":gap": {"S": gap}, ":since": {"N": str(now)}}
         update = "SET #state = :state, #gap = :gap, #since = :since REMOVE #position"
         self._update_mine(lease, update, values)
 
     def note(self, stream_arn: str, row: Row) -> bool:
-        """Write a row that nobody owns, unless there is one; say whether it was written."""
         return self._put(stream_arn, row, "NOT #epoch >= :zero", {":zero": {"N": "0"}})
 
     def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
-        """Change a row, whoever owns the shard, and end that ownership; False if the row was no longer what it was."""
         same = "#epoch = :epoch AND #state = :state"
         values = {":epoch": {"N": str(was.epoch)}, ":state": {"S": was.state}}
         if was.position is None:
@@ -185,13 +138,11 @@ class LeaseTable:
         return self._put(stream_arn, replace(becomes, owner=None, expires_at=0, epoch=was.epoch + 1), same, values)
 
     def advance(self, stream_arn: str, shard_id: str, tip_at: int) -> None:
-        """Remember until when a whole stream is published; never moves backwards."""
         with suppress(LeaseLostError):
             values = {":tip_at": {"N": str(tip_at)}}
             self._update(stream_arn, shard_id, "SET #tip_at = :tip_at", "#tip_at < :tip_at", values)
 
     def prune(self, stream_arn: str, row: Row) -> None:
-        """Forget a row, unless somebody has taken or changed it since."""
         with suppress(LeaseLostError), _errors(self._table):
             self._dynamodb.delete_item(
                 TableName=self._table,
@@ -202,26 +153,24 @@ class LeaseTable:
             )
 
     def live(self, owner: str, now: int) -> dict[str, int]:
-        """Say that a bridge is alive; return all that are, with until when they are believed to be."""
         here = Row(owner, State.READING, epoch=1, expires_at=now + self._lease_ms)
         with _errors(self._table):
-            self._dynamodb.put_item(TableName=self._table, Item=lease_items.write(_BRIDGES, here))
-        rows = self.rows(_BRIDGES)
+            self._dynamodb.put_item(TableName=self._table, Item=item_of(_BRIDGES_KEY, here))
+        rows = self.rows(_BRIDGES_KEY)
         for row in rows.values():
             if row.expires_at < now - RETENTION_MS:
-                self.prune(_BRIDGES, row)
+                self.prune(_BRIDGES_KEY, row)
         return {name: row.expires_at for name, row in rows.items() if row.expires_at > now}
 
     def leave(self, owner: str) -> None:
-        """Say that a bridge is gone."""
-        self.prune(_BRIDGES, Row(owner, State.READING, epoch=1))
+        self.prune(_BRIDGES_KEY, Row(owner, State.READING, epoch=1))
 
     def _put(self, stream_arn: str, row: Row, condition: str, values: dict[str, Any]) -> bool:
         try:
             with _errors(self._table):
                 self._dynamodb.put_item(
                     TableName=self._table,
-                    Item=lease_items.write(stream_arn, row),
+                    Item=item_of(stream_arn, row),
                     ConditionExpression=condition,
                     ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in condition},
                     ExpressionAttributeValues=values,

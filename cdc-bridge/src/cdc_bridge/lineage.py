@@ -15,6 +15,15 @@ KEPT_MS = 2 * RETENTION_MS  # how long the row of a finished shard is kept: its 
 
 
 @dataclass(frozen=True, slots=True)
+class ShardKey:
+    """Which shard, among those of all tables and streams."""
+
+    table: str
+    stream_arn: str
+    shard_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shard:
     """One shard of a stream, as a listing names it."""
 

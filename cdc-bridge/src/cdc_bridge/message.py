@@ -1,6 +1,6 @@
-"""What goes to Kafka for one stream record: its event, its dead letter, or nothing. Pure: no clock, no I/O.
+"""What goes to Kafka for one stream record: its event, a dead letter, or nothing. Pure: no clock, no I/O.
 
-Rule: every record that should have given an event gives exactly one message, in the record's place in the order.
+Rule: every record that should give an event gives exactly one message, so that the order of records is kept.
 """
 
 import base64
@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from cdc_bridge.lineage import ShardKey
 from cdc_bridge.translate import Record, UntranslatableError, translate
 from contracts import TOPICS, Codec, ContractError, Topic
 
@@ -26,21 +27,12 @@ class Message:
     refusal: str | None = None  # why it is a dead letter; None for an event
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a record was read."""
-
-    table: str
-    stream_arn: str
-    shard_id: str
-
-
-def enclose(place: Place, record: Record, codecs: Mapping[str, Codec]) -> Message | None:
+def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) -> Message | None:
     """Make the message that this record asks for; what cannot be translated or encoded becomes a dead letter."""
     try:
-        translated = translate(place.table, place.shard_id, record)
+        translated = translate(shard.table, shard.shard_id, record)
     except UntranslatableError as error:
-        return _dead_letter(error.topic, error.reason, place, record)
+        return _dead_letter(error.topic, error.reason, shard, record)
     if translated is None:
         return None
     topic, event = translated
@@ -55,26 +47,26 @@ def enclose(place: Place, record: Record, codecs: Mapping[str, Codec]) -> Messag
             occurred_at=event.occurred_at,
         )
     except ContractError as error:
-        return _dead_letter(topic, str(error), place, record)
+        return _dead_letter(topic, str(error), shard, record)
 
 
-def refuse(place: Place, record: Record, message: Message, reason: str) -> Message:
-    """Make a dead letter of a message that Kafka refuses; of a dead letter that it refuses, one without its record."""
-    if message.refusal is None:
-        return _dead_letter(TOPICS[message.topic], reason, place, record)
-    return replace(message, value=b"")
+def instead_of(refused: Message, shard: ShardKey, record: Record, reason: str) -> Message:
+    """Make a dead letter of an event that Kafka refuses; of a dead letter that it refuses, one without its record."""
+    if refused.refusal is None:
+        return _dead_letter(TOPICS[refused.topic], reason, shard, record)
+    return replace(refused, value=b"")
 
 
-def _dead_letter(topic: Topic, reason: str, place: Place, record: Record) -> Message:
-    """Keep the whole record, and in headers why it is here, where it lay and whom its key names."""
+def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> Message:
+    """Keep the whole record; headers say why it is a dead letter, where it was read, and which row it changed."""
     change = record["dynamodb"]
     headers = {
         "event_id": record["eventID"],
-        "shard_id": place.shard_id,
+        "shard_id": shard.shard_id,
         "sequence_number": change["SequenceNumber"],
         **{name: value["S"] for name, value in change["Keys"].items() if "S" in value},
-        "table": place.table,
-        "stream_arn": place.stream_arn,
+        "table": shard.table,
+        "stream_arn": shard.stream_arn,
         "reason": reason,
     }
     return Message(

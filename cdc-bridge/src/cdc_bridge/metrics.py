@@ -13,7 +13,9 @@ LAG = Histogram(
 )
 SHARDS = Gauge("cdc_bridge_shards", "Shards with a checkpoint, by how far they are read", ["table", "state"])
 HELD = Gauge("cdc_bridge_leases_held", "Shards that this process reads")
-LEASE_CHANGES = Counter("cdc_bridge_lease_changes", "Shards taken, lost, released and finished", ["change"])
+LEASE_CHANGES = Counter(
+    "cdc_bridge_lease_changes", "Shards opened, taken, lost, revoked, released, failed and finished", ["change"]
+)
 GAPS = Counter("cdc_bridge_gaps", "Gaps that this process found, by what was lost", ["table", "kind"])
 GAPS_OPEN = Gauge("cdc_bridge_gaps_open", "Gaps that no operator has cleared, whoever found them", ["table"])
 TIP_AT = Gauge("cdc_bridge_tip_at_ms", "Until when an open shard of ours is read to its tip", ["table", "shard_id"])

@@ -1,18 +1,17 @@
-"""One shard's records on their way to Kafka, and how far they have come.
+"""How far one shard is published: its records go to Kafka, then the checkpoint moves.
 
-Rule: a checkpoint covers only what Kafka acknowledged, and only the lease's owner moves it.
+Rule: a checkpoint covers only what Kafka has acknowledged, and only the owner of the lease moves it.
 """
 
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from cdc_bridge import metrics
-from cdc_bridge.lease_table import Lease
-from cdc_bridge.lineage import State, is_overdue
-from cdc_bridge.message import Message, Place, enclose, refuse
+from cdc_bridge.leases import Lease, Leases
+from cdc_bridge.lineage import ShardKey, State, is_overdue
+from cdc_bridge.message import Message, instead_of, message_for
 from cdc_bridge.publisher import RefusedError
 from cdc_bridge.stream import FULL_PAGE, GapError, Page
 from cdc_bridge.translate import Record
@@ -23,24 +22,11 @@ SETTLED_MS = 1000  # a committed row is in its stream by then
 _log = logging.getLogger(__name__)
 
 
-class Leases(Protocol):
-    """What is written as a shard's records arrive; leases.LeaseTable."""
-
-    def checkpoint(self, lease: Lease, position: str) -> None:
-        """Remember what is published."""
-
-    def opened(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard had nothing up to its tip."""
-
-    def go_on(self, lease: Lease, gap: str, now: int) -> None:
-        """Remember a gap, and go on at whatever is left."""
-
-
 Publish = Callable[[Sequence[Message]], None]  # returns when Kafka has acknowledged all of them
 
 
 class TooLateError(GapError):
-    """Nobody can know what a shard's beginning held."""
+    """The shard was not begun within the stream's retention: what its beginning held is not known."""
 
 
 def is_tip(page: Page) -> bool:
@@ -54,16 +40,18 @@ def created_ms(record: Record) -> int:
 
 
 @dataclass
-class Shipping:
-    """Publishes what a shard's pages hold, and remembers how far."""
+class Progress:
+    """Publishes the records of one shard's pages, and remembers how far."""
 
-    place: Place
+    shard: ShardKey
     lease: Lease
     codecs: Mapping[str, Codec]
     leases: Leases
     clock: Callable[[], int]
-    _one_by_one: bool = False  # Kafka refused something of this page: find out what
-    _refused: dict[str, list[str]] = field(default_factory=dict)  # by event id: why Kafka refused it when it was alone
+    _one_by_one: bool = False  # Kafka refused a message of the page: find out which
+    _replaced: dict[str, Message] = field(
+        default_factory=dict
+    )  # by event id: what is published instead of a refused message
 
     def __post_init__(self) -> None:
         """Begin where the lease says."""
@@ -103,9 +91,9 @@ class Shipping:
             for record in records:
                 self._publish_alone(publish, record)
             self._one_by_one = False
-            self._refused.clear()
+            self._replaced.clear()
         elif records:
-            self._publish(publish, records)
+            self._publish(publish, [(record, self._message(record)) for record in records])
 
     def note_tip(self, page: Page, asked_at: int) -> None:
         """Remember until when the shard is published: to the tip, or as far as its last record's own time.
@@ -117,16 +105,16 @@ class Shipping:
             self.tip_at = max(self.tip_at, asked_at - SETTLED_MS)
         elif page.records:
             self.tip_at = max(self.tip_at, created_ms(page.records[-1]))
-        metrics.TIP_AT.labels(self.place.table, self.place.shard_id).set(self.tip_at)
+        metrics.TIP_AT.labels(self.shard.table, self.shard.shard_id).set(self.tip_at)
         if at_tip and self.wants_only_what_is_left:
             self._begin_at_the_tip()
 
     def about(self, **more: str) -> dict[str, str | None]:
         """Say for a log line which shard this is, and how far it is published."""
         return {
-            "table": self.place.table,
-            "stream_arn": self.place.stream_arn,
-            "shard_id": self.place.shard_id,
+            "table": self.shard.table,
+            "stream_arn": self.shard.stream_arn,
+            "shard_id": self.shard.shard_id,
             "position": self.position,
             **more,
         }
@@ -141,31 +129,30 @@ class Shipping:
             self._state = State.READING
 
     def _publish_alone(self, publish: Publish, record: Record) -> None:
-        """Publish one record; if Kafka refuses it again, its next attempt is a dead letter."""
+        """Publish one record; a message that Kafka refuses is replaced, and the page begins again."""
+        message = self._message(record)
         try:
-            self._publish(publish, [record])
+            self._publish(publish, [(record, message)])
         except RefusedError as error:
-            self._refused.setdefault(record["eventID"], []).append(str(error))
+            if message is not None:
+                self._replaced[record["eventID"]] = instead_of(message, self.shard, record, str(error))
             raise RefusedError(f"event {record['eventID']}: {error}") from error
 
-    def _publish(self, publish: Publish, records: Sequence[Record]) -> None:
-        messages = [message for record in records if (message := self._message(record)) is not None]
+    def _publish(self, publish: Publish, records: Sequence[tuple[Record, Message | None]]) -> None:
+        messages = [message for _, message in records if message is not None]
         publish(messages)
-        position = records[-1]["dynamodb"]["SequenceNumber"]
+        last, _ = records[-1]
+        position = last["dynamodb"]["SequenceNumber"]
         self.leases.checkpoint(self.lease, position)
         self._state, self.position = State.READING, position
         self._count(messages)
 
     def _message(self, record: Record) -> Message | None:
-        message = enclose(self.place, record, self.codecs)
-        for reason in self._refused.get(record["eventID"], []):
-            if message is not None:
-                message = refuse(self.place, record, message, reason)
-        return message
+        return self._replaced.get(record["eventID"]) or message_for(self.shard, record, self.codecs)
 
     def _count(self, messages: Iterable[Message]) -> None:
-        now, lag, published = self.clock(), metrics.LAG.labels(self.place.table), Counter[str]()
-        metrics.CHECKPOINT_AT.labels(self.place.table).set(now)
+        now, lag, published = self.clock(), metrics.LAG.labels(self.shard.table), Counter[str]()
+        metrics.CHECKPOINT_AT.labels(self.shard.table).set(now)
         for message in messages:
             if message.refusal is None:
                 published[message.topic] += 1

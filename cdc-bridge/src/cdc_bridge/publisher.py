@@ -191,7 +191,7 @@ class Publisher:
     def _tell(self, error: KafkaError) -> None:
         """Log each kind of trouble once until something is acknowledged again."""
         if error.code() not in self._told:
-            _log.warning("Kafka troubles", extra={"error": error.str()})
+            _log.warning("Kafka cannot be reached or refuses; librdkafka retries", extra={"error": error.str()})
         self._told.add(error.code())
 
     def __enter__(self) -> Self:

@@ -60,7 +60,7 @@ class Settings:
                 schema_registry_url=env["SCHEMA_REGISTRY_URL"],
                 port=int(number("PORT")),
                 host=env.get("HOST", "0.0.0.0"),  # noqa: S104 - a container's own interface
-                table_prefix=env.get("TABLE_PREFIX", ""),
+                table_prefix=table_prefix(env),
                 log_level=env.get("LOG_LEVEL", "INFO"),
                 lease_seconds=number("LEASE_SECONDS", "10"),
                 gap_policy=one_of(Policy, "GAP_POLICY", Policy.FAIL),
@@ -68,3 +68,8 @@ class Settings:
             )
         except KeyError as error:
             raise SettingError(f"{error.args[0]} is not set") from None
+
+
+def table_prefix(env: Mapping[str, str]) -> str:
+    """Read all that a command needs beside boto3's own variables."""
+    return env.get("TABLE_PREFIX", "")

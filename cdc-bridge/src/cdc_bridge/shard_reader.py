@@ -3,7 +3,7 @@
 Rule, for each page:
 1. read   2. translate   3. publish, and wait for every delivery report   4. checkpoint, conditional on the lease
 5. only now ask whether the shard has ended.
-Whatever fails in between, the tail begins again at the checkpoint; a page may be repeated, none is skipped.
+Whatever fails in between, the reader begins again at the checkpoint; a page may be repeated, none is skipped.
 """
 
 import logging
@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.lease_table import Lease, LeaseLostError, LeasesAwayError
-from cdc_bridge.message import Message, Place
-from cdc_bridge.progress import Leases as ShippingLeases
-from cdc_bridge.progress import Publish, Shipping, TooLateError
+from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
+from cdc_bridge.lineage import ShardKey
+from cdc_bridge.message import Message
+from cdc_bridge.progress import Progress, Publish, TooLateError
 from cdc_bridge.publisher import PublishError, RefusedError
 from cdc_bridge.stream import FULL_PAGE, GapError, Page, StreamAwayError
 from contracts import Codec
@@ -26,24 +26,11 @@ RETRY_SECONDS = (0.2, 5.0)
 _log = logging.getLogger(__name__)
 
 
-class Reader(Protocol):
-    """Reads one shard in order; stream.ShardReader."""
+class Pages(Protocol):
+    """One shard's pages in order; stream.ShardPages."""
 
-    def page(self, published: str | None) -> Page:
-        """Read on, or after the published sequence number when the place was lost."""
-
-
-class Leases(ShippingLeases, Protocol):
-    """What a tail needs of the leases; leases.LeaseTable."""
-
-    def finish(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard has ended."""
-
-    def fail(self, lease: Lease, gap: str) -> None:
-        """Remember a gap that nobody passes."""
-
-    def release(self, lease: Lease) -> None:
-        """Let somebody else go on."""
+    def read(self, published: str | None) -> Page:
+        """Read the next page; a first call begins after the published sequence number."""
 
 
 class Publisher(Protocol):
@@ -61,42 +48,47 @@ def pause_after(records: int, pause: float) -> float:
     return shortest if records else min(max(pause * 1.5, shortest), longest)
 
 
-class Tail:
+class ShardReader:
     """Publishes one shard for as long as the lease is held, in a thread of its own."""
 
     def __init__(
         self,
-        place: Place,
+        shard: ShardKey,
         lease: Lease,
         codecs: Mapping[str, Codec],
         leases: Leases,
-        reader: Callable[[], Reader],
+        pages: Callable[[], Pages],
         publisher: Callable[[], AbstractContextManager[Publisher]],
         policy: gaps.Policy,
         clock: Callable[[], int],
     ) -> None:
-        self.place = place
+        self.shard = shard
         self.lease = lease
         self.expires_at = lease.expires_at
         self.progressed_at = clock()
         self.trouble: str | None = None
-        self._shipping = Shipping(place, lease, codecs, leases, clock)
+        self._progress = Progress(shard, lease, codecs, leases, clock)
         self._leases = leases
-        self._reader = reader
+        self._pages = pages
         self._publisher = publisher
         self._policy = policy
         self._clock = clock
         self._stopping = threading.Event()
         self._given_up = threading.Event()
+        self._revoked = threading.Event()
 
     @property
     def tip_at(self) -> int:
         """Until when the shard is published."""
-        return self._shipping.tip_at
+        return self._progress.tip_at
 
     def stop(self) -> None:
         """Ask it to finish its page and give the lease back."""
         self._stopping.set()
+
+    def revoke(self) -> None:
+        """Say that the lease is another's, or nobody's."""
+        self._revoked.set()
 
     def give_up(self) -> None:
         """Make it leave its page: there is no more time."""
@@ -114,60 +106,62 @@ class Tail:
             gap = self._tell(error)
             self._leave("failed", lambda lease: self._leases.fail(lease, gap))
         except LeaseLostError as error:
-            metrics.LEASE_CHANGES.labels("lost").inc()
-            _log.warning("lease lost", extra=self._shipping.about(error=str(error)))
+            self._tell_loss(error)
         finally:
             with suppress(KeyError):
-                metrics.TIP_AT.remove(self.place.table, self.place.shard_id)
+                metrics.TIP_AT.remove(self.shard.table, self.shard.shard_id)
 
     def _until_done(self) -> bool:
         """Work until the shard has ended (True) or somebody says stop (False); every failure is tried again."""
         shortest, longest = RETRY_SECONDS
         pause = shortest
         while not self._stopping.is_set():
-            before = self._shipping.position
+            before = self._progress.position
             try:
-                return self._pages()
+                return self._read_on()
             except LeaseLostError:
                 raise
             except GapError as error:
                 if self._is_exhausted(error):
                     return True
             except RefusedError as error:
-                self._shipping.doubt()
+                self._progress.doubt()
                 self._complain(error)
             except Exception as error:  # noqa: BLE001 - whatever it was, the checkpoint is where to go on
                 self._complain(error)
             self._check_lease()
-            pause = shortest if self._shipping.position != before else pause
+            pause = shortest if self._progress.position != before else pause
             self._stopping.wait(pause)
             pause = min(pause * 2, longest)
         return False
 
     def _is_exhausted(self, error: GapError) -> bool:
         """Say whether nothing is left where only that was asked for; otherwise it is a gap, and the policy decides."""
-        if self._shipping.wants_only_what_is_left and not isinstance(error, TooLateError):
-            _log.warning("nothing is left of the shard", extra=self._shipping.about(error=str(error)))
+        if self._progress.wants_only_what_is_left and not isinstance(error, TooLateError):
+            _log.warning(
+                "shard finished: the stream has nothing left of it", extra=self._progress.about(error=str(error))
+            )
             return True
         if self._policy is gaps.Policy.FAIL:
             raise error
-        self._shipping.pass_gap(self._tell(error))
+        self._progress.pass_gap(self._tell(error))
         return False
 
-    def _pages(self) -> bool:
-        self._shipping.check_beginning()
-        reader, pause, asked_at = self._reader(), 0.0, self._clock()
+    def _read_on(self) -> bool:
+        """Read and publish page after page; True at the shard's end, False when told to stop."""
+        self._progress.check_beginning()
+        pages, pause, asked_at = self._pages(), 0.0, self._clock()
         with self._publisher() as publisher:
             while not self._stopping.is_set():
                 self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._clock()
-                page = reader.page(self._shipping.position)
+                page = pages.read(self._progress.position)
                 received_at = self._clock()
-                metrics.RECORDS_READ.labels(self.place.table).inc(len(page.records))
+                metrics.RECORDS_READ.labels(self.shard.table).inc(len(page.records))
                 if page.records:
-                    self._shipping.ship(self._guarded(publisher), page.records)
-                self._shipping.note_tip(page, asked_at)
-                asked_at = received_at  # a reader may ask for the next page as soon as it has given one
+                    self._progress.ship(self._guarded(publisher), page.records)
+                self._progress.note_tip(page, asked_at)
+                asked_at = received_at  # the next page may be asked for as soon as this one is given
                 self.progressed_at = self._clock()
                 self.trouble = None
                 if page.last:
@@ -177,7 +171,7 @@ class Tail:
         return False
 
     def _guarded(self, publisher: Publisher) -> Publish:
-        """Produce nothing once others may have taken the shard, and leave when there is no more time."""
+        """Publish only while the lease is held, and stop waiting for Kafka when told to give up."""
 
         def publish(messages: Sequence[Message]) -> None:
             self._check_lease()
@@ -186,31 +180,44 @@ class Tail:
         return publish
 
     def _expired(self) -> bool:
-        return self._clock() >= self.expires_at
+        return self._revoked.is_set() or self._clock() >= self.expires_at
 
     def _check_lease(self) -> None:
         if self._expired():
             raise LeaseLostError("taken by another, or not renewed in time")
 
     def _tell(self, gap: GapError) -> str:
-        place, kind, position = self.place, gaps.Kind.UNREADABLE, self._shipping.position
-        gaps.tell(place.table, place.stream_arn, place.shard_id, position, kind, str(gap))
+        shard, kind, position = self.shard, gaps.Kind.UNREADABLE, self._progress.position
+        gaps.tell(shard.table, shard.stream_arn, shard.shard_id, position, kind, str(gap))
         return gaps.describe(kind, str(gap), position)
+
+    def _tell_loss(self, error: LeaseLostError) -> None:
+        """Tell an order from a loss: before a lease expires only an operator takes it."""
+        if self._clock() < self.expires_at:
+            metrics.LEASE_CHANGES.labels("revoked").inc()
+            _log.info(
+                "lease revoked: by an operator, or by a bridge whose clock is ahead", extra=self._progress.about()
+            )
+        else:
+            metrics.LEASE_CHANGES.labels("lost").inc()
+            _log.warning("lease lost", extra=self._progress.about(error=str(error)))
 
     def _leave(self, change: str, write: Callable[[Lease], None]) -> None:
         """Give the lease back; if that fails it expires by itself."""
         try:
             write(self.lease)
         except (LeaseLostError, LeasesAwayError) as error:
-            _log.warning("lease not given back", extra=self._shipping.about(error=str(error)))
+            _log.warning("lease not given back: it expires by itself", extra=self._progress.about(error=str(error)))
         else:
             metrics.LEASE_CHANGES.labels(change).inc()
-            _log.info("shard %s", change, extra=self._shipping.about())
+            _log.info("shard %s", change, extra=self._progress.about())
 
     def _complain(self, error: Exception) -> None:
         """Log each trouble once, however often it is met."""
         foreseen = isinstance(error, StreamAwayError | LeasesAwayError | PublishError)
         if str(error) != self.trouble:
-            extra = self._shipping.about(error=str(error))
-            _log.warning("shard waits", extra=extra, exc_info=None if foreseen else error)
+            extra = self._progress.about(error=str(error))
+            _log.warning(
+                "shard stalled; retrying from the checkpoint", extra=extra, exc_info=None if foreseen else error
+            )
         self.trouble = str(error)

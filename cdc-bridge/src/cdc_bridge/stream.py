@@ -93,12 +93,12 @@ class Streams:
             if after is None:
                 return found
 
-    def open(self, stream_arn: str, shard_id: str) -> ShardReader:
+    def open(self, stream_arn: str, shard_id: str) -> ShardPages:
         """Prepare to read one shard."""
-        return ShardReader(self._streams, stream_arn, shard_id)
+        return ShardPages(self._streams, stream_arn, shard_id)
 
 
-class ShardReader:
+class ShardPages:
     """Reads one shard in order. After an error, take a new one: it begins after what was published."""
 
     def __init__(self, streams: DynamoDBStreamsClient, stream_arn: str, shard_id: str) -> None:
@@ -107,7 +107,7 @@ class ShardReader:
         self._shard_id = shard_id
         self._iterator: str | None = None
 
-    def page(self, published: str | None) -> Page:
+    def read(self, published: str | None) -> Page:
         """Read on; a new or expired iterator begins after the published sequence number, None being the beginning."""
         if self._iterator is None:
             self._iterator = self._begin(published)
