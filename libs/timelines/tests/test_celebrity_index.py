@@ -1,26 +1,48 @@
-"""Who is looked up as a celebrity."""
+"""Who is a celebrity, as far as this process knows."""
 
 import pytest
 
-from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.known import Known
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines.celebrity_index import CelebrityIndex
 
 
-def test_the_set_is_what_was_read_last():
-    """While the store is away the old one serves."""
-    answers = iter([frozenset({"bob"}), frozenset({"cat"})])
+class Database:
+    """Its answer, or none."""
 
-    def read():
-        for answer in answers:
-            return answer
-        raise StoreAwayError("no route")
+    answer = None
 
-    known = Known(read)
-    assert "bob" not in known
-    known.refresh()
-    assert "bob" in known
-    known.refresh()
-    assert ("bob" in known, "cat" in known) == (False, True)
+    def read(self):
+        if self.answer is None:
+            raise StoreAwayError("no route")
+        return self.answer
+
+
+def test_nothing_is_served_before_the_set_was_read():
+    """Not to know who is a celebrity would mean to leave their tweets out."""
+    database = Database()
+    index = CelebrityIndex(database.read)
     with pytest.raises(StoreAwayError):
-        known.refresh()
-    assert "cat" in known
+        index.celebrities()
+    with pytest.raises(StoreAwayError):
+        index.check()
+    database.answer = ["bob"]
+    with pytest.raises(StoreAwayError):
+        index.check()  # a probe reads nothing itself
+    assert index.celebrities() == {"bob"}
+    index.check()
+
+
+def test_while_the_database_is_away_the_old_set_serves():
+    """Its age tells."""
+    now, database = 1000.0, Database()
+    database.answer = ["bob"]
+    index = CelebrityIndex(database.read, clock=lambda: now)
+    index.refresh()
+    database.answer, now = None, 1007.0
+    with pytest.raises(StoreAwayError):
+        index.refresh()
+    assert index.celebrities() == {"bob"}
+    assert index.age() == 7
+    database.answer = ["carol"]
+    index.refresh()
+    assert (index.lists("bob"), index.lists("carol"), index.age()) == (False, True, 0)

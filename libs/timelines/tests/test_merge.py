@@ -1,20 +1,10 @@
 """What a timeline is, without any store."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timeline_service.timeline import (
-    BEGINNING,
-    TOP,
-    BadCursorError,
-    Run,
-    behind,
-    read_cursor,
-    under,
-    union,
-    write_cursor,
-)
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import TOP, Run, incomplete, older, union
 
 tweet_id = st.integers(10**18, 10**18 + 200).map(str)
 everything = st.sets(tweet_id, max_size=60)
@@ -42,11 +32,11 @@ def test_a_union_is_complete_down_to_its_floor(drawn, below, count):
 
 
 @given(sources(), st.integers(1, 20))
-def test_who_is_not_behind_need_not_be_read_on(drawn, count):
-    """Reading on where those are who are behind, step by step, gives the newest ids of all."""
+def test_who_is_not_incomplete_need_not_be_read_on(drawn, count):
+    """Reading on where those are who are incomplete, step by step, gives the newest ids of all."""
     owned, first = drawn
     runs = {str(n): run for n, run in enumerate(first)}
-    while late := behind(runs, count):
+    while late := incomplete(runs, count):
         for name, floor in late.items():
             rest = sorted((i for i in owned[int(name)] if i < floor), reverse=True)
             runs[name] = Run([*runs[name].ids, *rest[:2]], rest[1] if len(rest) > 1 else BEGINNING)
@@ -58,19 +48,4 @@ def test_who_is_not_behind_need_not_be_read_on(drawn, count):
 def test_a_cursor_cuts_by_id_never_by_place(ids, cursor):
     """Whatever was inserted above since, the next page begins where the last one ended."""
     descending = sorted(ids, reverse=True)
-    assert under(descending, cursor) == [i for i in descending if i < cursor]
-
-
-@given(st.integers(10**18, 10**19 - 1))
-def test_cursors_come_back_as_they_went(tweet_id):
-    """Opaque to clients, exact to us."""
-    assert read_cursor(write_cursor(str(tweet_id))) == str(tweet_id)
-
-
-@pytest.mark.parametrize(
-    "cursor", ["x", "====", "bm90IG91cnM", "é", write_cursor("9" * 20), write_cursor("-1"), write_cursor("5")]
-)
-def test_a_foreign_cursor_is_refused(cursor):
-    """A cursor that was not handed out is the client's error."""
-    with pytest.raises(BadCursorError, match="next_cursor"):
-        read_cursor(cursor)
+    assert older(descending, cursor) == [i for i in descending if i < cursor]

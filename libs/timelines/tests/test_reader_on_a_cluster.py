@@ -8,16 +8,18 @@ from contextlib import suppress
 import pytest
 from redis.crc import key_slot
 
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_testkit.redis_nodes import redis_cluster
 from murmuration_testkit.waiting import eventually
-from timeline_service import layout
-from timeline_service.cache import RedisCache, connect
-from timeline_service.timeline import BEGINNING, CacheAwayError, Timeline
+from murmuration_timelines import layout
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.writer import TimelineWriter
 
-from .conftest import tweet
+from .conftest import snowflake
 
 pytestmark = pytest.mark.stack
-ARRIVE = "if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then redis.call('LPUSHX', KEYS[1], ARGV[1]) end return 1"
 
 
 class Feed:
@@ -25,34 +27,33 @@ class Feed:
 
     def __init__(self, nodes, users):
         self.said = self.arrived = 0
-        self._nodes = nodes
+        self._writer = TimelineWriter(nodes)
         self._users = users
 
     def go_on(self):
-        """Say one more, and bring it to every list that is there, as fan-out does."""
+        """Say one more, and bring it to every list that is there, as a worker does."""
         self.said += 1
-        for user in self._users:
-            while True:
-                with suppress(CacheAwayError), self._nodes.named(CacheAwayError):
-                    self._nodes.client.eval(ARRIVE, 1, layout.home_timeline(user), tweet(self.said).tweet_id)
-                    break
+        while True:
+            with suppress(RedisAwayError):
+                self._writer.insert(snowflake(self.said), self._users)
+                break
         self.arrived = self.said
 
     def all(self):
-        return [tweet(n).tweet_id for n in range(self.said, 0, -1)]
+        return [snowflake(n) for n in range(self.said, 0, -1)]
 
 
-def read(cache, user, feed):
+def read(reader, user, feed):
     """Read a timeline as the service does; return how it came to be, unless Redis is away: the database serves."""
     before = feed.arrived
-    with suppress(CacheAwayError):
-        if found := cache.home.load([user]).get(user):
+    with suppress(RedisAwayError):
+        if found := reader.home.load([user]).get(user):
             said = feed.said
-            assert found.ids == [tweet(n).tweet_id for n in range(len(found.ids), 0, -1)]
+            assert found.ids == [snowflake(n) for n in range(len(found.ids), 0, -1)]
             assert before <= len(found.ids) <= said
             return "warm"
-        if token := cache.home.begin(user):
-            cache.home.commit(user, token, Timeline(feed.all(), BEGINNING, frozenset({user})))
+        if token := reader.home.begin(user):
+            reader.home.commit(user, token, Timeline(feed.all(), BEGINNING, frozenset({user})))
             return "built"
     return "away"
 
@@ -63,7 +64,7 @@ def test_no_read_has_a_hole_while_slots_move_and_a_master_dies(somebody):
     users = [somebody() for _ in range(20)]
     with redis_cluster(replicated=True) as cluster, ThreadPoolExecutor(4) as threads:
         nodes = connect(cluster.url)
-        cache, feed = RedisCache(nodes), Feed(nodes, users)
+        reader, feed = TimelineReader(nodes), Feed(nodes, users)
 
         def write():
             while not over.is_set():
@@ -73,7 +74,7 @@ def test_no_read_has_a_hole_while_slots_move_and_a_master_dies(somebody):
             for user in itertools.cycle(users):
                 if over.is_set():
                     break
-                seen.append((user, read(cache, user, feed)))
+                seen.append((user, read(reader, user, feed)))
 
         def all_warm():
             return {user for user, how in seen[-100:] if how == "warm"} == {*users}

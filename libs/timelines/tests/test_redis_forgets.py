@@ -7,11 +7,13 @@ import pytest
 
 from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.waiting import eventually
-from timeline_service import layout
-from timeline_service.cache import RedisCache, connect
-from timeline_service.timeline import BEGINNING, Timeline
+from murmuration_timelines import layout
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.tweets import Tweet
 
-from .conftest import tweet
+from .conftest import snowflake
 
 pytestmark = pytest.mark.stack
 NOWHERE = ("127.0.0.1", 9)
@@ -69,7 +71,7 @@ def fault(request):
 
 
 class World:
-    """A cache on the node that is there, and the keys behind it."""
+    """Readers on the node that is there, and the keys behind it."""
 
     def __init__(self, fault):
         self.fault = fault
@@ -79,10 +81,10 @@ class World:
     def redis(self):
         return self.fault.node.redis
 
-    def cache(self):
+    def reader(self):
         nodes = connect(self.fault.node.url)
         self._open.append(nodes)
-        return RedisCache(nodes)
+        return TimelineReader(nodes)
 
     def close(self):
         for nodes in self._open:
@@ -98,7 +100,11 @@ def world(fault):
 
 
 def ids(*places):
-    return [tweet(n).tweet_id for n in places]
+    return [snowflake(n) for n in places]
+
+
+def tweet(n):
+    return Tweet.written(snowflake(n), "bob", f"tweet {n}", n)
 
 
 def built(user, *places, others=()):
@@ -107,86 +113,86 @@ def built(user, *places, others=()):
 
 def test_a_list_with_a_hole_is_cold(world, somebody):
     """Its newest was forgotten, newer ones came, and nobody can tell from the list."""
-    user, cache = somebody(), world.cache()
+    user, reader = somebody(), world.reader()
     key = layout.home_timeline(user)
-    cache.home.commit(user, cache.home.begin(user), built(user, 1))
+    reader.home.commit(user, reader.home.begin(user), built(user, 1))
     world.fault.lag()
     world.redis.lpush(key, *ids(2))
     world.fault.fail()
     world.redis.lpush(key, *ids(3))
     assert world.redis.lrange(key, 0, -1) == [*ids(3, 1), BEGINNING]
-    cache = world.cache()
-    assert cache.home.load([user]) == {}
-    cache.home.commit(user, cache.home.begin(user), built(user, 3, 2, 1))
-    assert cache.home.load([user]) == {user: built(user, 3, 2, 1)}
+    reader = world.reader()
+    assert reader.home.load([user]) == {}
+    reader.home.commit(user, reader.home.begin(user), built(user, 3, 2, 1))
+    assert reader.home.load([user]) == {user: built(user, 3, 2, 1)}
 
 
 def test_a_forgotten_unfollow_does_not_bring_back_whom_one_left(world, somebody):
     """The old followees are there; they do not count."""
-    user, cache = somebody(), world.cache()
-    cache.home.commit(user, cache.home.begin(user), built(user, 1, others=["bob"]))
+    user, reader = somebody(), world.reader()
+    reader.home.commit(user, reader.home.begin(user), built(user, 1, others=["bob"]))
     world.fault.lag()
-    world.redis.set(layout.following(user), world.redis.get(layout.following(user)).replace(" bob ", " "))
+    world.redis.set(layout.followees(user), world.redis.get(layout.followees(user)).replace(" bob ", " "))
     world.fault.fail()
-    assert " bob " in world.redis.get(layout.following(user))
-    assert world.cache().home.load([user]) == {}
+    assert " bob " in world.redis.get(layout.followees(user))
+    assert world.reader().home.load([user]) == {}
 
 
 def test_a_rebuild_does_not_outlive_what_voided_it(world, somebody):
-    """A follow changed and removed the mark; the mark is back, and has no right to commit."""
-    user, cache = somebody(), world.cache()
+    """A follow changed and removed the marker; the marker is back, and has no right to commit."""
+    user, reader = somebody(), world.reader()
     key = layout.home_timeline(user)
-    token = cache.home.begin(user)
+    token = reader.home.begin(user)
     world.fault.lag()
     world.redis.delete(key)
     world.fault.fail()
     assert world.redis.exists(key)
-    cache = world.cache()
-    assert not cache.home.renew(user, token)
-    assert not cache.home.commit(user, token, built(user, 1))
-    assert cache.home.begin(user)
+    reader = world.reader()
+    assert not reader.home.renew(user, token)
+    assert not reader.home.commit(user, token, built(user, 1))
+    assert reader.home.begin(user)
 
 
 def test_a_forgotten_tombstone_does_not_bring_the_tweet_back(world):
     """Its body is there, and counts as unknown; the table is asked, and says that it is gone."""
-    cache, said = world.cache(), tweet(uuid.uuid4().int % 10**17)
-    cache.fill(cache.bodies([said.tweet_id])[1], {said.tweet_id: said})
+    reader, said = world.reader(), tweet(uuid.uuid4().int % 10**17)
+    reader.fill(reader.bodies([said.tweet_id])[1], {said.tweet_id: said})
     world.fault.lag()
     world.redis.set(layout.body(said.tweet_id), "")
     world.fault.fail()
     assert world.redis.get(layout.body(said.tweet_id))
-    cache = world.cache()
-    known, rights = cache.bodies([said.tweet_id])
+    reader = world.reader()
+    known, rights = reader.bodies([said.tweet_id])
     assert (known, rights.keys()) == ({}, {said.tweet_id})
-    cache.fill(rights, {})
-    assert cache.bodies([said.tweet_id]) == ({said.tweet_id: None}, {})
+    reader.fill(rights, {})
+    assert reader.bodies([said.tweet_id]) == ({said.tweet_id: None}, {})
 
 
 def test_a_body_read_before_a_delete_is_not_filled_when_the_tombstone_was_forgotten(world):
     """The right to fill it was given by a node that knows no more."""
-    cache, said = world.cache(), tweet(uuid.uuid4().int % 10**17)
-    _, rights = cache.bodies([said.tweet_id])
+    reader, said = world.reader(), tweet(uuid.uuid4().int % 10**17)
+    _, rights = reader.bodies([said.tweet_id])
     world.fault.lag()
     world.redis.set(layout.body(said.tweet_id), "")
     world.fault.fail()
-    cache = world.cache()
-    cache.fill(rights, {said.tweet_id: said})
-    assert cache.bodies([said.tweet_id])[0] == {}
+    reader = world.reader()
+    reader.fill(rights, {said.tweet_id: said})
+    assert reader.bodies([said.tweet_id])[0] == {}
 
 
 def test_a_body_of_another_history_is_replaced_and_a_tombstone_never(world):
     """What the table says now is written over it."""
-    cache = world.cache()
+    reader = world.reader()
     there, gone = tweet(uuid.uuid4().int % 10**17), tweet(uuid.uuid4().int % 10**17)
-    cache.fill(cache.bodies([there.tweet_id])[1], {there.tweet_id: there})
+    reader.fill(reader.bodies([there.tweet_id])[1], {there.tweet_id: there})
     world.redis.set(layout.body(gone.tweet_id), "")
     world.fault.lag()
     world.fault.fail()
-    cache = world.cache()
-    known, rights = cache.bodies([there.tweet_id, gone.tweet_id])
+    reader = world.reader()
+    known, rights = reader.bodies([there.tweet_id, gone.tweet_id])
     assert (known, rights.keys()) == ({gone.tweet_id: None}, {there.tweet_id})
-    cache.fill({**rights, gone.tweet_id: rights[there.tweet_id]}, {there.tweet_id: there, gone.tweet_id: gone})
-    assert cache.bodies([there.tweet_id, gone.tweet_id]) == ({there.tweet_id: there, gone.tweet_id: None}, {})
+    reader.fill({**rights, gone.tweet_id: rights[there.tweet_id]}, {there.tweet_id: there, gone.tweet_id: gone})
+    assert reader.bodies([there.tweet_id, gone.tweet_id]) == ({there.tweet_id: there, gone.tweet_id: None}, {})
 
 
 @pytest.mark.parametrize("options", [(), ("--appendonly", "yes", "--appendfsync", "always"), ("--save", "3600 1")])
@@ -195,29 +201,14 @@ def test_a_restart_is_cold_whatever_is_on_the_disk(somebody, options):
     user = somebody()
     with redis_node(*options) as node:
         nodes = connect(node.url)
-        cache = RedisCache(nodes)
-        cache.home.commit(user, cache.home.begin(user), built(user, 1))
+        reader = TimelineReader(nodes)
+        reader.home.commit(user, reader.home.begin(user), built(user, 1))
         if "--save" in options:
             node.redis.save()
         node.kill()
         node.start()
         assert bool(node.redis.exists(layout.home_timeline(user))) == bool(options)
-        assert cache.home.load([user]) == {}
-        cache.home.commit(user, cache.home.begin(user), built(user, 2))
-        assert cache.home.load([user]) == {user: built(user, 2)}
-        nodes.close()
-
-
-def test_what_is_evicted_is_evicted_whole(somebody):
-    """Short of memory, Redis takes whole keys: of each timeline all is there, or it is cold."""
-    users = [somebody() for _ in range(1_500)]
-    with redis_node("--maxmemory", "4mb") as node:
-        nodes = connect(node.url)
-        timelines = RedisCache(nodes).home
-        whole = {user: built(user, *range(200, 0, -1), others=["bob"]) for user in users}
-        for user in users:
-            timelines.commit(user, timelines.begin(user), whole[user])
-        found = timelines.load(users)
-        assert 0 < len(found) < len(users)
-        assert found == {user: whole[user] for user in found}
+        assert reader.home.load([user]) == {}
+        reader.home.commit(user, reader.home.begin(user), built(user, 2))
+        assert reader.home.load([user]) == {user: built(user, 2)}
         nodes.close()

@@ -9,18 +9,15 @@ from contextlib import closing, suppress
 import pytest
 from redis.crc import key_slot
 
-from fanout_worker import layout
-from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.timelines import Timelines, connect
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_testkit.redis_nodes import redis_cluster
 from murmuration_testkit.waiting import eventually
+from murmuration_timelines import layout
+from murmuration_timelines.writer import TimelineWriter, connect
+
+from .conftest import snowflake
 
 pytestmark = pytest.mark.stack
-FIRST = 1_700_000_000_000_000_000
-
-
-def snowflake(n):
-    return str(FIRST + n)
 
 
 def slot_of(user):
@@ -39,13 +36,13 @@ class World:
     def __init__(self, cluster):
         self.cluster = cluster
         self.nodes = connect(cluster.url)
-        self.timelines = Timelines(self.nodes)
+        self.writer = TimelineWriter(self.nodes)
 
     def build(self, users):
         for user in users:
             home = self.home(user)
             home.rpush(layout.home_timeline(user), "0")
-            home.set(layout.following(user), f"!{history(home)} {user} ")
+            home.set(layout.followees(user), f"!{history(home)} {user} ")
 
     def home(self, user):
         return self.cluster.owner(layout.home_timeline(user)).redis
@@ -53,7 +50,7 @@ class World:
     def is_warm(self, user):
         """As a reader sees it."""
         home = self.home(user)
-        return (home.get(layout.following(user)) or "").startswith(f"!{history(home)} ")
+        return (home.get(layout.followees(user)) or "").startswith(f"!{history(home)} ")
 
     def ids(self, user):
         return self.home(user).lrange(layout.home_timeline(user), 0, -1)
@@ -63,8 +60,8 @@ class World:
         deadline = time.monotonic() + 60
         while True:
             try:
-                return self.timelines.insert(snowflake(n), users)
-            except StoreAwayError:
+                return self.writer.insert(snowflake(n), users)
+            except RedisAwayError:
                 if time.monotonic() > deadline:
                     raise
 
@@ -148,18 +145,18 @@ def test_slots_move_and_a_master_dies_under_load(world, somebody):
 def test_the_node_that_the_url_names_may_be_the_one_that_dies(somebody):
     """The others know who has its slots now, even to a client whose map of them has holes."""
     with redis_cluster(replicated=True) as cluster, closing(World(cluster).nodes) as nodes:
-        timelines, users = Timelines(nodes), [somebody() for _ in range(20)]
-        assert timelines.insert(snowflake(1), users) == 0
+        writer, users = TimelineWriter(nodes), [somebody() for _ in range(20)]
+        assert writer.insert(snowflake(1), users) == 0
         (named,) = (node for node in cluster.masters() if node.url == cluster.url)
         named.kill()
         for _ in range(200):  # more than a pool has connections: no failure may keep one
-            with suppress(StoreAwayError):
-                timelines.insert(snowflake(2), users)
+            with suppress(RedisAwayError):
+                writer.insert(snowflake(2), users)
         cluster.settle()
         nodes.client.nodes_manager.slots_cache.clear()
 
         def inserted():
-            with suppress(StoreAwayError):
-                return timelines.insert(snowflake(2), users)
+            with suppress(RedisAwayError):
+                return writer.insert(snowflake(2), users)
 
         eventually(inserted, 0, within=10)

@@ -11,3 +11,11 @@ class StoreAwayError(Exception):
 
 class StoreRefusedError(StoreAwayError):
     """A store does not accept this process: its credentials, its certificate or its rights are wrong."""
+
+
+class RedisAwayError(StoreAwayError):
+    """Redis did not answer: it is a cache, so the database may serve instead."""
+
+
+class RedisRefusedError(RedisAwayError, StoreRefusedError):
+    """Redis does not accept this process."""

@@ -27,17 +27,13 @@ from redis.exceptions import (
 )
 from redis.retry import Retry
 
-from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.errors import RedisAwayError, RedisRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
 
 ERRORS = (RedisError, RedisClusterException)  # a cluster's client has some that are no RedisError
 FEW = 500  # items that are not worth two calls
 Item = tuple[str, ...]  # what a script is asked about: keys, and what goes with them
 Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
-
-
-class RedisAwayError(StoreAwayError):
-    """Redis did not answer: the same call may succeed later."""
 
 
 class Script:
@@ -134,12 +130,12 @@ class Nodes:
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
-        """Name every error of Redis RedisAwayError, and wrong credentials StoreRefusedError."""
+        """Name every error of Redis RedisAwayError, and wrong credentials RedisRefusedError."""
         try:
             yield
         except (AuthenticationError, NoPermissionError) as error:
             STORE_ERRORS.labels("redis", type(error).__name__).inc()
-            raise StoreRefusedError(f"Redis refuses this process: {error}") from error
+            raise RedisRefusedError(f"Redis refuses this process: {error}") from error
         except ERRORS as error:
             STORE_ERRORS.labels("redis", type(error).__name__).inc()
             if isinstance(error, RedisClusterException | ReadOnlyError):
@@ -147,7 +143,7 @@ class Nodes:
             raise RedisAwayError(f"Redis did not answer: {error}") from error
 
     def check(self) -> None:
-        """Raise RedisAwayError or StoreRefusedError unless Redis answers."""
+        """Raise RedisAwayError or RedisRefusedError unless Redis answers."""
         with self.errors_named():
             self.client.ping()
 

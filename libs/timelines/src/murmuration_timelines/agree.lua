@@ -1,10 +1,10 @@
--- Make a timeline agree with the table about one followee. KEYS: timeline, following.
+-- Make a timeline agree with the table about one followee. KEYS: timeline, followees.
 -- ARGV: followee, "1" if followed now or "0", cap, then the followee's latest ids, newest first.
--- 0 if the timeline is cold, or is being rebuilt: then the mark changes, and the builder looks at the follows again. Else 1.
-local timeline, following, followee = KEYS[1], KEYS[2], ARGV[1]
-local last, known = redis.call('LINDEX', timeline, -1), redis.call('GET', following)
+-- 0 if the timeline is cold, or is being rebuilt: then the marker changes, and the builder looks at the follows again. Else 1.
+local timeline, followees, followee = KEYS[1], KEYS[2], ARGV[1]
+local last, known = redis.call('LINDEX', timeline, -1), redis.call('GET', followees)
 if not last then return 0 end
-if last:byte() == 33 then -- 33 is '!', the mark of a rebuild
+if last:byte() == 33 then -- 33 is '!', the marker of a rebuild
   redis.call('LSET', timeline, -1, last .. '~')
   return 0
 end
@@ -14,7 +14,7 @@ if not known then
 end
 local from, to = known:find(' ' .. followee .. ' ', 1, true)
 if ARGV[2] == '0' then -- the ids may stay: the reader drops them
-  if from then redis.call('SET', following, known:sub(1, from) .. known:sub(to + 1), 'KEEPTTL') end
+  if from then redis.call('SET', followees, known:sub(1, from) .. known:sub(to + 1), 'KEEPTTL') end
   return 1
 end
 
@@ -34,5 +34,5 @@ if #merged > #old or #merged > cap then -- over the cap, the followee's own ids 
   end
   if expiry > 0 then redis.call('PEXPIRE', timeline, expiry) end
 end
-if not from then redis.call('SET', following, known .. followee .. ' ', 'KEEPTTL') end -- APPEND would double the memory
+if not from then redis.call('SET', followees, known .. followee .. ' ', 'KEEPTTL') end -- APPEND would double the memory
 return 1

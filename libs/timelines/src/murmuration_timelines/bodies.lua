@@ -1,8 +1,8 @@
--- ARGV: bodies. Of each what was filled in, or the empty text of a tombstone; else the history, which is the right to fill it.
-local now, found = history(), {}
-for i, key in ipairs(ARGV) do
-  local body = redis.call('GET', key)
-  if body and body:sub(1, #now) == now then body = body:sub(#now + 1) elseif body ~= '' then body = now end
-  found[i] = body
+-- ARGV: version, then bodies. Of each what was filled in, or the empty text of a tombstone; else PREFIX, the right to fill it.
+local own, found = prefix(ARGV[1]), {}
+for i = 2, #ARGV do
+  local body = redis.call('GET', ARGV[i])
+  if body and body:sub(1, #own) == own then body = body:sub(#own + 1) elseif body ~= '' then body = own end
+  found[i - 1] = body
 end
 return found

@@ -1,40 +1,64 @@
-"""The celebrities as the index listed them a few seconds ago: whoever is among them is looked up, nobody else.
+"""Who is a celebrity, as the index in the database said a few seconds ago.
 
-Rule: an author who is missing here is fanned out, which is harmless; so this may be as old as it likes.
+Rule: a celebrity's first tweet that is not pushed comes CELEBRITY_AHEAD (20 s) after the promotion was written, and the
+set is read every 3 s: so every reader merges a celebrity's tweets before it has to. To merge them earlier or longer, or
+to push to everybody an author whom the set lacks, is harmless; so while the database is away, the old set serves.
 """
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 
-from fanout_worker.deliveries import StoreAwayError
+from murmuration_runtime.errors import StoreAwayError
 
-EVERY_S = 3.0
+EVERY_SECONDS = 3.0
 _log = logging.getLogger(__name__)
 
 
-class Known:
+class CelebrityIndex:
     """A set that a thread keeps fresh."""
 
-    def __init__(self, read: Callable[[], frozenset[str]]) -> None:
+    def __init__(self, read: Callable[[], Iterable[str]], clock: Callable[[], float] = time.monotonic) -> None:
         self._read = read
-        self._known: frozenset[str] = frozenset()
+        self._clock = clock
+        self._celebrities: frozenset[str] | None = None
+        self._read_at = clock()
 
-    def __contains__(self, user_id: object) -> bool:
-        return user_id in self._known
+    def celebrities(self) -> frozenset[str]:
+        """Return the set; read it now if it never was."""
+        return self.refresh() if self._celebrities is None else self._celebrities
 
-    def refresh(self) -> None:
+    def lists(self, user_id: str) -> bool:
+        """Tell whether somebody is in the set."""
+        return user_id in self.celebrities()
+
+    def check(self) -> None:
+        """Raise StoreAwayError until the set was read; this reads nothing itself: a probe wants its answer at once."""
+        if self._celebrities is None:
+            raise StoreAwayError("DynamoDB has not yet said who is a celebrity")
+
+    def refresh(self) -> frozenset[str]:
         """Read the set."""
-        self._known = self._read()
+        self._celebrities = frozenset(self._read())
+        self._read_at = self._clock()
+        return self._celebrities
+
+    def age(self) -> float:
+        """Return how many seconds ago the set was read."""
+        return self._clock() - self._read_at
 
     def keep_fresh(self) -> None:
-        """Read it again every few seconds for as long as the process lives; while that fails, the old one serves."""
+        """Read the set every few seconds in a thread, for as long as the process lives."""
         threading.Thread(target=self._refresh_for_ever, name="celebrities", daemon=True).start()
 
     def _refresh_for_ever(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(EVERY_S):
+        never = threading.Event()
+        while True:
             try:
                 self.refresh()
             except StoreAwayError as error:
-                _log.warning("the celebrities were not read", extra={"reason": str(error)})
+                _log.warning("cannot read who is a celebrity; the last answer serves", extra={"reason": str(error)})
+            except Exception:  # noqa: BLE001 - whatever it is, the next time may be better
+                _log.exception("cannot read who is a celebrity; the last answer serves")
+            never.wait(EVERY_SECONDS)

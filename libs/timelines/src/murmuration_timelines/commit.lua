@@ -1,12 +1,12 @@
--- Put a rebuilt timeline in place of its mark. KEYS: timeline, following.
--- ARGV: token, seconds, how many ids, the ids with the floor last where it is "0", then whom the user follows.
--- 0 and nothing done if the mark is another: a follow changed; or gone: the builder took too long, or Redis began anew.
-local now = history()
-if redis.call('LINDEX', KEYS[1], -1) ~= now .. ARGV[1] then return 0 end
+-- Put a rebuilt timeline in place of its marker. KEYS: timeline, followees.
+-- ARGV: version, token, seconds, how many ids, the ids with the floor last where it is "0", then whom the user follows.
+-- 0 and nothing done if the marker is another: a follow changed; or gone: the builder took too long, or Redis began anew.
+local own = prefix(ARGV[1])
+if redis.call('LINDEX', KEYS[1], -1) ~= own .. ARGV[2] then return 0 end
 
 local arrived, merged, a = redis.call('LRANGE', KEYS[1], 0, -2), {}, 1
-local last = 3 + tonumber(ARGV[3])
-for b = 4, last do -- both descend; ids are 19 digits, so they compare as strings, and '0' is below them
+local last = 4 + tonumber(ARGV[4])
+for b = 5, last do -- both descend; ids are 19 digits, so they compare as strings, and '0' is below them
   while arrived[a] and arrived[a] > ARGV[b] do
     merged[#merged + 1], a = arrived[a], a + 1
   end
@@ -18,6 +18,6 @@ redis.call('DEL', KEYS[1])
 for i = 1, #merged, 1000 do
   redis.call('RPUSH', KEYS[1], unpack(merged, i, math.min(i + 999, #merged)))
 end
-redis.call('EXPIRE', KEYS[1], ARGV[2])
-redis.call('SET', KEYS[2], now .. ' ' .. table.concat(ARGV, ' ', last + 1) .. ' ', 'EX', ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[2], own .. ' ' .. table.concat(ARGV, ' ', last + 1) .. ' ', 'EX', ARGV[3])
 return 1

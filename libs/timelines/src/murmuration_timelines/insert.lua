@@ -1,44 +1,45 @@
 #!lua flags=allow-cross-slot-keys
--- Insert one tweet into many home timelines. ARGV: id, cap, slack, then the keys, all of this node.
--- Cold (absent): skip. Above the head: push. In it already, or not above the last element, where the database serves it:
--- skip. Else: in its place. Ids are 19 digits, so they compare as strings; never as numbers, which lose digits.
+-- Insert one tweet into many timelines. ARGV: id, cap, slack, then the timelines, all of this node. The number of insertions.
+-- Cold (absent): skip. Above the head: push. In it already, or below the last element, where the database serves it: skip.
+-- Else: in its place. Ids are 19 digits, so they compare as strings; never as numbers, which lose digits.
 -- Indexes are strings too: Redis writes a Lua number out anew for each call, which takes half as long as the call.
 local call = redis.call
 local id, most, last = ARGV[1], ARGV[2] + ARGV[3], ARGV[2] - 1
-local inserted, old = 0, false
 
 local function below(element)
-  return element < id or element:byte() == 33 -- 33 is '!', the mark of a rebuild, below every id
+  return element < id or element:byte() == 33 -- 33 is '!': a marker is below every id
 end
 
-local function place(key, from, to)
+local function insert_between(key, from, to) -- the new length, or false if it belongs below the last element
   local some = call('LRANGE', key, from, to)
   for _, element in ipairs(some) do
     if below(element) then return call('LINSERT', key, 'BEFORE', element, id) end
   end
-  return #some > 0 and place(key, to + 1, to + 64)
+  return #some > 0 and insert_between(key, to + 1, to + 64)
 end
 
-local function gone(key) -- whether it is for the database to serve, or for nobody
-  local last = call('LINDEX', key, '-1')
-  old = last and not below(last) or not last and old
-  return old or not last
+local function insert_late(key) -- the new length, or false; and whether the whole timeline is newer
+  if call('LPOS', key, id, 'MAXLEN', '16') then return false, false end
+  if below(call('LINDEX', key, '15') or '!') then return insert_between(key, 0, 15), false end
+  if not below(call('LINDEX', key, '-1')) then return false, true end
+  if call('LPOS', key, id) then return false, false end
+  return insert_between(key, 0, 63), false
 end
 
-local function late(key)
-  if call('LPOS', key, id, 'MAXLEN', '16') then return false end
-  if below(call('LINDEX', key, '15') or '!') then return place(key, 0, 15) end
-  return not gone(key) and not call('LPOS', key, id) and place(key, 0, 63)
-end
-
+local inserted = 0
+local newer = false -- the last warm timeline was newer as a whole: in a replay of last week, so are most others
 for i = 4, #ARGV do
-  local key, length = ARGV[i], nil
-  if not old or not gone(key) then -- a replay is of the last seconds or of last week: as for one timeline, so for most
+  local key, length = ARGV[i], false
+  if newer then
+    local tail = call('LINDEX', key, '-1')
+    newer = not (tail and below(tail))
+  end
+  if not newer then
     local head = call('LINDEX', key, '0')
     if head and below(head) then
       length = call('LPUSH', key, id)
     elseif head and head ~= id then
-      length = late(key)
+      length, newer = insert_late(key)
     end
   end
   if length then

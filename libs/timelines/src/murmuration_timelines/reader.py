@@ -1,39 +1,40 @@
-"""Timelines, recent tweets and bodies in Redis, which may forget anything at any time.
+"""What timeline-service reads, and what it builds where something is missing. Redis may forget anything at any time.
 
-Rule: whatever is written names the history of the node that it is written to. Under another history it counts as not
-there, but for tombstones: a restart from disk, or a replica that lagged and was promoted, may have holes.
+Rule of a rebuild: first `begin` leaves a marker, then everything is read from the database, then `commit` puts the
+timeline in the marker's place, and only there. A tweet that arrives after the marker lands above it and is merged in;
+one that arrived before it is among its author's recent ones. A follow that changes after the marker changes that, and
+`commit` is refused until `renew` has said that the follows are read again; one that changed before is in the table, and
+noted where the index lags. A marker that is not renewed is gone after seconds, and with it the right to commit.
 """
 
 import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 
-from timeline_service import layout
-from timeline_service.nodes import Item, Nodes, Script
-from timeline_service.timeline import BEGINNING, CacheAwayError, Timeline, Tweet
-
-_script = partial(Script, "history.lua")
-LOAD = _script("load.lua", keys=2)
-BEGIN, RENEW, COMMIT = map(_script, ("begin.lua", "renew.lua", "commit.lua"))
-RECENT, BODIES, FILL = map(_script, ("recent.lua", "bodies.lua", "fill.lua"))
+from murmuration_runtime.redis_nodes import Item, Nodes
+from murmuration_timelines import layout
+from murmuration_timelines.layout import BEGINNING, MARKER, VERSION
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.scripts import BEGIN, BODIES, COMMIT, FILL, LOAD, RECENT, RENEW
+from murmuration_timelines.tweets import Tweet
 
 
-class RedisTimelines:
-    """One kind of timeline."""
+class CachedTimelines:
+    """One kind of timeline: the home timelines, or the authors' own."""
 
-    def __init__(self, nodes: Nodes, names: Callable[[str], Item], lives: Callable[[], int]) -> None:
-        """Take how its two keys are named by owner, and how many seconds one lives that is committed now."""
+    def __init__(self, nodes: Nodes, version: str, keys: Callable[[str], Item], lifetime: Callable[[], int]) -> None:
+        """Take how the two keys of an owner are named, and for how many seconds a timeline lives that is built now."""
         self._nodes = nodes
-        self._names = names
-        self._lives = lives
+        self._version = version
+        self._keys = keys
+        self._lifetime = lifetime
 
     def load(self, owner_ids: Iterable[str], count: int | None = None) -> dict[str, Timeline]:
         """Return the warm ones, with all of their ids or so many of the newest. A read renews the expiry."""
-        owners = {self._names(owner_id): owner_id for owner_id in owner_ids}
-        args = (count or 0, layout.TIMELINE_SECONDS, layout.PROVISIONAL_SECONDS)
-        with self._nodes.named(CacheAwayError):
+        owners = {self._keys(owner_id): owner_id for owner_id in owner_ids}
+        args = (self._version, count or 0, layout.TIMELINE_SECONDS, layout.PROVISIONAL_SECONDS)
+        with self._nodes.errors_named():
             answers = self._nodes.gather(LOAD, args, [*owners])
         found = (pair for items, answer in answers for pair in zip(items, answer, strict=True))
         return {owners[item]: _timeline(*loaded) for item, loaded in found if loaded}
@@ -41,50 +42,49 @@ class RedisTimelines:
     def begin(self, owner_id: str) -> str | None:
         """Mark a rebuild and return its token; None if another rebuild is in progress or was faster."""
         token = uuid.uuid4().hex
-        with self._nodes.named(CacheAwayError):
-            begun = self._nodes.call(BEGIN, self._names(owner_id), [token, layout.REBUILD_SECONDS])
+        args = (self._version, token, layout.REBUILD_SECONDS)
+        with self._nodes.errors_named():
+            begun = self._nodes.call(BEGIN, self._keys(owner_id), args)
         return token if begun else None
 
     def renew(self, owner_id: str, token: str, *, look_again: bool = False) -> bool:
-        """Let the mark live on for another while; False if it is gone. Looking again, forget that a follow changed."""
-        args = (token, layout.REBUILD_SECONDS, int(look_again))
-        with self._nodes.named(CacheAwayError):
-            return bool(self._nodes.call(RENEW, self._names(owner_id)[:1], args))
+        """Let the marker live on; False if it is gone. To look again at the follows forgets that one changed."""
+        args = (self._version, token, layout.REBUILD_SECONDS, int(look_again))
+        with self._nodes.errors_named():
+            return bool(self._nodes.call(RENEW, self._keys(owner_id)[:1], args))
 
     def commit(self, owner_id: str, token: str, timeline: Timeline) -> bool:
-        """Put the timeline in its place, among what arrived; False if a follow changed, or the mark is gone."""
+        """Put the timeline in its place, among what arrived; False if a follow changed, or the marker is gone."""
         ids = [*timeline.ids, *([BEGINNING] if timeline.floor == BEGINNING else [])]
-        args: list[str | int] = [token, self._lives(), len(ids), *ids, *timeline.following]
-        with self._nodes.named(CacheAwayError):
-            return bool(self._nodes.call(COMMIT, self._names(owner_id), args))
+        args: list[str | int] = [self._version, token, self._lifetime(), len(ids), *ids, *timeline.followees]
+        with self._nodes.errors_named():
+            return bool(self._nodes.call(COMMIT, self._keys(owner_id), args))
 
 
-class RedisCache:
-    """The Cache."""
+class TimelineReader:
+    """Timelines, recent tweets, notes and bodies."""
 
-    def __init__(self, nodes: Nodes, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, nodes: Nodes, clock: Callable[[], float] = time.monotonic, version: int = VERSION) -> None:
         self._nodes = nodes
         self._clock = clock
+        self._version = layout.version_text(version)
         self._histories: set[str] = set()
         self._settled = clock()
-        self.home = RedisTimelines(nodes, lambda u: (layout.home_timeline(u), layout.following(u)), self._lives)
-        self.authors = RedisTimelines(
-            nodes, lambda a: (layout.author_timeline(a), layout.author_following(a)), self._lives
-        )
+        self.home = self._timelines(layout.home_timeline, layout.followees)
+        self.authors = self._timelines(layout.author_timeline, layout.author_followees)
 
     def check(self) -> None:
-        """Raise CacheAwayError unless Redis answers."""
-        with self._nodes.named(CacheAwayError):
-            self._nodes.client.ping()
+        """Raise RedisAwayError unless Redis answers."""
+        self._nodes.check()
 
     def noted(self, user_id: str) -> list[str]:
         """Return the followees whose edge changed lately: an index may not know yet."""
-        with self._nodes.named(CacheAwayError):
+        with self._nodes.errors_named():
             return [str(followee_id) for followee_id in self._nodes.client.smembers(layout.noted(user_id))]
 
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the latest ids of these authors, in no order: an index may not have them yet."""
-        with self._nodes.named(CacheAwayError):
+        with self._nodes.errors_named():
             answers = self._nodes.gather(RECENT, (), [(layout.recent(author_id),) for author_id in author_ids])
         if histories := {answer[0] for _, answer in answers} - self._histories:
             self._histories |= histories
@@ -94,13 +94,13 @@ class RedisCache:
     def bodies(self, tweet_ids: Sequence[str]) -> tuple[dict[str, Tweet | None], dict[str, str]]:
         """Return what is known of these tweets, None for a deleted one; and of the others a right to fill each."""
         ids = {layout.body(tweet_id): tweet_id for tweet_id in tweet_ids}
-        with self._nodes.named(CacheAwayError):
-            answers = self._nodes.gather(BODIES, (), [(key,) for key in ids])
+        with self._nodes.errors_named():
+            answers = self._nodes.gather(BODIES, (self._version,), [(key,) for key in ids])
         known: dict[str, Tweet | None] = {}
         rights: dict[str, str] = {}
         for items, texts in answers:
             for (key, *_), text in zip(items, texts, strict=True):
-                if text.startswith("!"):
+                if text.startswith(MARKER):
                     rights[ids[key]] = text
                 else:
                     author_id, _, shown = text.partition(" ")
@@ -111,10 +111,16 @@ class RedisCache:
         """Remember what the table said after the rights were given: these tweets, and that the others are gone."""
         texts = {tweet_id: f"{tweet.author_id} {tweet.shown}" for tweet_id, tweet in tweets.items()}
         items = [(layout.body(tweet_id), right, texts.get(tweet_id, "")) for tweet_id, right in rights.items()]
-        with self._nodes.named(CacheAwayError):
-            self._nodes.gather(FILL, (layout.BODY_SECONDS, layout.TOMBSTONE_SECONDS), items)
+        with self._nodes.errors_named():
+            self._nodes.gather(FILL, (self._version, layout.BODY_SECONDS, layout.TOMBSTONE_SECONDS), items)
 
-    def _lives(self) -> int:
+    def _timelines(self, timeline: Callable[[str], str], followees: Callable[[str], str]) -> CachedTimelines:
+        def keys(owner_id: str) -> Item:
+            return timeline(owner_id), followees(owner_id)
+
+        return CachedTimelines(self._nodes, self._version, keys, self._lifetime)
+
+    def _lifetime(self) -> int:
         """Keep what is built now for long, unless recent tweets were lost so lately that an index may lack them."""
         if self._clock() < self._settled:  # not all at once are built again
             return random.randint(layout.PROVISIONAL_SECONDS // 2, layout.PROVISIONAL_SECONDS)
@@ -122,11 +128,11 @@ class RedisCache:
 
 
 def connect(url: str) -> Nodes:
-    """Build a client that gives up soon: the database knows it all."""
+    """Make a client that gives up soon: the database knows it all."""
     return Nodes(url, connect_timeout=0.5, timeout=1)
 
 
-def _timeline(ids: str, following: str) -> Timeline:
+def _timeline(ids: str, followees: str) -> Timeline:
     down = ids.split(" ")
-    _history, _, known = following.partition(" ")
+    _prefix, _, known = followees.partition(" ")
     return Timeline(down[:-1] if down[-1] == BEGINNING else down, down[-1], frozenset(known.split()))

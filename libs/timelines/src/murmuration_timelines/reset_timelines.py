@@ -1,4 +1,4 @@
-"""Timelines made cold: the next read of each builds it anew from the tables.
+"""Timelines made cold, for an operator: the next read of each builds it anew from the tables.
 
 Rule: whatever a lost event left wrong in Redis is gone after it, at the price of the rebuilds. Tombstones stay: each is
 true for ever, and a reader may hold the body that it keeps out.
@@ -11,39 +11,38 @@ from typing import Any
 
 from redis import RedisCluster
 
-from fanout_worker import layout
-from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.nodes import Nodes, Script
+from murmuration_runtime.redis_nodes import Nodes
+from murmuration_timelines import layout
+from murmuration_timelines.scripts import RESET
 
 AT_ONCE = 1_000
-TIMELINES = (layout.home_timeline, layout.following, layout.author_timeline, layout.author_following)
-KINDS = {name("").split("{")[0]: name.__name__ for name in (*TIMELINES, layout.body)}
-FORGET = Script("cold.lua")
+OF_A_USER = (layout.home_timeline, layout.followees, layout.author_timeline, layout.author_followees)
+KINDS = {name("").split("{")[0]: name.__name__ for name in (*OF_A_USER, layout.body)}
 
 
 class NoSuchNodeError(Exception):
     """No master of the cluster has this address."""
 
 
-def one(nodes: Nodes, user_id: str) -> dict[str, int]:
-    """Make the timelines of one user cold; return what was there."""
-    with nodes.named(StoreAwayError):
-        return _forget(nodes, [name(user_id) for name in TIMELINES])
+def of_user(nodes: Nodes, user_id: str) -> dict[str, int]:
+    """Make the timelines of one user cold; return how many keys of each kind there were."""
+    with nodes.errors_named():
+        return _reset(nodes, [name(user_id) for name in OF_A_USER])
 
 
-def everybody(nodes: Nodes, master: str | None = None) -> dict[str, int]:
-    """Make all timelines cold, and forget all bodies, or those of one master HOST:PORT; return how many of each."""
+def of_everybody(nodes: Nodes, master: str | None = None) -> dict[str, int]:
+    """Make all timelines cold and forget all bodies, or those of one master HOST:PORT; return how many of each kind."""
     done = Counter(dict.fromkeys(KINDS.values(), 0))
-    with nodes.named(StoreAwayError):
+    with nodes.errors_named():
         keys = nodes.client.scan_iter(count=AT_ONCE, **_target(nodes.client, master))
         while some := list(islice(keys, AT_ONCE)):
-            done.update(_forget(nodes, some))
+            done.update(_reset(nodes, some))
     return dict(done)
 
 
-def _forget(nodes: Nodes, keys: Iterable[str]) -> dict[str, int]:
+def _reset(nodes: Nodes, keys: Iterable[str]) -> dict[str, int]:
     done: Counter[str] = Counter()
-    for items, counts in nodes.gather(FORGET, (), [(key,) for key in keys if _kind(key) in KINDS]):
+    for items, counts in nodes.gather(RESET, (), [(key,) for key in keys if _kind(key) in KINDS]):
         for (key,), count in zip(items, counts, strict=True):
             done[KINDS[_kind(key)]] += count
     return dict(done)

@@ -1,75 +1,77 @@
-"""The timelines in Redis: each write is safe to repeat, and in any order."""
+"""What fanout-worker writes. Each write is safe to repeat, and in any order.
+
+Rule: a tweet is added to its author's recent ones before anybody's followers are read, and every insertion comes after
+that. So whoever begins to follow, or to rebuild a timeline, after the followers were read finds the tweet there.
+"""
 
 from collections.abc import Collection, Iterable
 
-from fanout_worker import layout
-from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.nodes import Nodes, Script
-
-INSERT, AGREE = Script("insert.lua"), Script("agree.lua")
+from murmuration_runtime.redis_nodes import Nodes
+from murmuration_timelines import layout
+from murmuration_timelines.scripts import AGREE, INSERT
 
 
-class Timelines:
-    """Home timelines, authors' recent tweets, and tombstones."""
+class TimelineWriter:
+    """Home timelines, authors' own timelines and recent tweets, notes, and tombstones."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
 
-    def check(self) -> None:
-        """Raise StoreAwayError unless Redis answers."""
-        with self._nodes.named(StoreAwayError):
-            self._nodes.client.ping()
-
-    def remember(self, author_id: str, tweet_id: str) -> None:
+    def add_recent(self, author_id: str, tweet_id: str) -> None:
         """Keep the tweet among its author's recent ones."""
         key = layout.recent(author_id)
-        with self._nodes.named(StoreAwayError), self._nodes.client.pipeline(transaction=False) as pipeline:
+        with self._nodes.errors_named(), self._nodes.client.pipeline(transaction=False) as pipeline:
             pipeline.zadd(key, {tweet_id: 0})  # one score: the order is that of the ids
             pipeline.zremrangebyrank(key, 0, -layout.RECENT - 1)
             pipeline.expire(key, layout.RECENT_SECONDS)
             pipeline.execute()
 
-    def own(self, author_id: str, tweet_id: str) -> int:
-        """Insert the tweet into its author's timelines, where they are warm; return into how many."""
-        return self._place(tweet_id, [layout.author_timeline(author_id), layout.home_timeline(author_id)])
+    def recent(self, author_id: str) -> list[str]:
+        """Return the author's latest ids: the index may not have them yet."""
+        with self._nodes.errors_named():
+            return [str(tweet_id) for tweet_id in self._nodes.client.zrange(layout.recent(author_id), 0, -1)]
+
+    def insert_own(self, author_id: str, tweet_id: str) -> int:
+        """Insert the tweet into its author's two timelines, where they are warm; return into how many."""
+        return self._insert(tweet_id, [layout.author_timeline(author_id), layout.home_timeline(author_id)])
 
     def insert(self, tweet_id: str, user_ids: Iterable[str]) -> int:
-        """Insert the tweet into these users' timelines, where they are warm; return into how many at least."""
-        return self._place(tweet_id, map(layout.home_timeline, user_ids))
+        """Insert the tweet into these users' home timelines, where they are warm; return into how many at least."""
+        return self._insert(tweet_id, map(layout.home_timeline, user_ids))
 
-    def note(self, follower_id: str, followee_id: str) -> bool:
+    def note_change(self, follower_id: str, followee_id: str) -> bool:
         """Note that this edge changed; return whether there is a timeline, or a rebuild of one, that it concerns."""
         key = layout.noted(follower_id)
-        with self._nodes.named(StoreAwayError), self._nodes.client.pipeline(transaction=False) as pipeline:
+        with self._nodes.errors_named(), self._nodes.client.pipeline(transaction=False) as pipeline:
             pipeline.sadd(key, followee_id)
             pipeline.expire(key, layout.NOTE_SECONDS)
             pipeline.exists(layout.home_timeline(follower_id))
             return bool(pipeline.execute()[-1])
 
-    def recent(self, author_id: str) -> list[str]:
-        """Return the author's latest ids: the index may not have them yet."""
-        with self._nodes.named(StoreAwayError):
-            return [str(tweet_id) for tweet_id in self._nodes.client.zrange(layout.recent(author_id), 0, -1)]
+    def set_followed(self, follower_id: str, followee_id: str, tweet_ids: Collection[str]) -> bool:
+        """Let a warm timeline show a followee, whose latest tweets these are; False if it is cold."""
+        return self._agree(follower_id, followee_id, "1", sorted(tweet_ids, reverse=True))
 
-    def agree(self, follower_id: str, followee_id: str, tweet_ids: Collection[str] | None) -> bool:
-        """Let a timeline show a followee, with these tweets of theirs, or None: no longer. False if it is cold."""
-        keys = [layout.home_timeline(follower_id), layout.following(follower_id)]
-        ids = sorted(tweet_ids or (), key=int, reverse=True)
-        with self._nodes.named(StoreAwayError):
-            args = [followee_id, "0" if tweet_ids is None else "1", layout.CAP, *ids]
-            return bool(self._nodes.call(AGREE, keys, args))
+    def set_unfollowed(self, follower_id: str, followee_id: str) -> bool:
+        """Let a warm timeline show a followee no longer; False if it is cold."""
+        return self._agree(follower_id, followee_id, "0", ())
 
-    def bury(self, tweet_id: str) -> None:
-        """Put a tombstone in the place of the body."""
-        with self._nodes.named(StoreAwayError):
+    def set_tombstone(self, tweet_id: str) -> None:
+        """Let every reader know that the tweet is deleted."""
+        with self._nodes.errors_named():
             self._nodes.client.set(layout.body(tweet_id), "", ex=layout.TOMBSTONE_SECONDS)
 
-    def _place(self, tweet_id: str, keys: Iterable[str]) -> int:
-        with self._nodes.named(StoreAwayError):
+    def _insert(self, tweet_id: str, keys: Iterable[str]) -> int:
+        with self._nodes.errors_named():
             answers = self._nodes.gather(INSERT, (tweet_id, layout.CAP, layout.SLACK), [(key,) for key in keys])
         return sum(count for _, count in answers)
 
+    def _agree(self, follower_id: str, followee_id: str, followed: str, tweet_ids: Collection[str]) -> bool:
+        keys = [layout.home_timeline(follower_id), layout.followees(follower_id)]
+        with self._nodes.errors_named():
+            return bool(self._nodes.call(AGREE, keys, [followee_id, followed, layout.CAP, *tweet_ids]))
+
 
 def connect(url: str) -> Nodes:
-    """Build a client that gives up within seconds: whoever calls tries again."""
+    """Make a client that gives up within seconds: whoever writes tries again."""
     return Nodes(url, connect_timeout=2, timeout=4)

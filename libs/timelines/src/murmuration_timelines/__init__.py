@@ -1,0 +1,1 @@
+"""The home timeline in Redis, whole: what fanout-worker writes and timeline-service reads."""

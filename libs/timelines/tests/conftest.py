@@ -1,0 +1,63 @@
+"""Redis in three kinds: the fake, the stack's, and a cluster; and ids that nobody had before."""
+
+import os
+import uuid
+from contextlib import closing
+
+import pytest
+
+from murmuration_testkit.redis_nodes import redis_cluster
+from murmuration_timelines.fake import FakeNodes
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.writer import TimelineWriter, connect
+
+FIRST = 1_700_000_000_000_000_000
+REAL = [pytest.param(kind, marks=pytest.mark.stack) for kind in ("single", "cluster")]
+
+
+def snowflake(n):
+    """The id of the tweet whose place in time is n."""
+    return str(FIRST + n)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with redis_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kind(request):
+    """On real Redis, unless a test says otherwise."""
+    return request.param
+
+
+@pytest.fixture
+def nodes(kind, request):
+    if kind == "fake":
+        yield FakeNodes()
+        return
+    url = os.environ["REDIS_URL"] if kind == "single" else request.getfixturevalue("cluster").url
+    with closing(connect(url)) as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def redis(nodes):
+    return nodes.client
+
+
+@pytest.fixture
+def writer(nodes):
+    return TimelineWriter(nodes)
+
+
+@pytest.fixture
+def reader(nodes):
+    return TimelineReader(nodes)
+
+
+@pytest.fixture
+def somebody():
+    """A user id that nobody had before, so that tests on shared stores keep out of each other's way."""
+    return lambda: f"u-{uuid.uuid4().hex}"
