@@ -12,7 +12,7 @@ from typing import Any
 
 from redis import Redis
 
-from timeline_service import layout
+from murmuration_timelines import layout
 
 from .readers import Answers, Connection, asked, follow, median, say, served, write
 
@@ -117,7 +117,7 @@ def cold() -> list[dict[str, Any]]:
     with served() as port, Connection(port) as connection, Redis.from_url(os.environ["REDIS_URL"]) as redis:
         connection.get(PAGE, user)
         for _ in range(COLD_READS):
-            redis.delete(layout.home_timeline(user), layout.following(user))
+            redis.delete(layout.home_timeline(user), layout.followees(user))
             began = time.perf_counter()
             assert connection.get(PAGE, user)[0] == HTTPStatus.OK
             took.append((time.perf_counter() - began) * 1000)

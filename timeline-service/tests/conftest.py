@@ -3,11 +3,13 @@
 import pytest
 
 from murmuration_testkit.tokens import Issuer
-from timeline_service.app import create_app
+from murmuration_timelines.fake import FakeNodes
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.tweets import Tweet
+from timeline_service.app import Rows, create_app
 from timeline_service.settings import Settings
-from timeline_service.timeline import tweet as written
 
-from .memory import MemoryArchive, MemoryCache
+from .memory import MemoryDatabase
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
@@ -25,19 +27,25 @@ SETTINGS = Settings(
 
 def tweet(n, author="bob"):
     """A tweet whose place in time is n."""
-    return written(str(1_700_000_000_000_000_000 + n), author, f"tweet {n}", 1_700_000_000_000 + n)
+    return Tweet.written(str(1_700_000_000_000_000_000 + n), author, f"tweet {n}", 1_700_000_000_000 + n)
+
+
+def client(nodes, database, keys=ISSUER):
+    """The application, as a client calls it, on stores in memory."""
+    rows = Rows(database, database, database)
+    return create_app(SETTINGS, cache=TimelineReader(nodes), rows=rows, keys=keys).test_client()
 
 
 @pytest.fixture
-def cache():
-    return MemoryCache()
+def nodes():
+    return FakeNodes()
 
 
 @pytest.fixture
-def archive():
-    return MemoryArchive()
+def database():
+    return MemoryDatabase()
 
 
 @pytest.fixture
-def http(cache, archive):
-    return create_app(SETTINGS, cache=cache, archive=archive, keys=ISSUER).test_client()
+def http(nodes, database):
+    return client(nodes, database)

@@ -6,20 +6,21 @@ import time
 import jwt
 import pytest
 
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.tokens import Issuer
 from murmuration_testkit.waiting import eventually
-from timeline_service.app import create_app
-from timeline_service.timeline import StoreAwayError
+from murmuration_timelines import layout
+from murmuration_timelines.fake import FakeNodes
 
-from .conftest import ISSUER, SETTINGS, STRANGER, bearer, tweet
-from .memory import MemoryArchive, MemoryCache
+from .conftest import STRANGER, bearer, client, tweet
+from .memory import MemoryDatabase
 
 
 @pytest.fixture
-def said(archive):
+def said(database):
     tweets = [tweet(n, author) for n, author in enumerate(["alice", "bob", "bob", "carol"])]
-    archive.said = {one.tweet_id: one for one in tweets}
-    archive.follows = {("alice", "bob")}
+    database.said = {one.tweet_id: one for one in tweets}
+    database.follows = {("alice", "bob")}
     return tweets
 
 
@@ -41,14 +42,14 @@ def test_a_timeline_links_to_its_next_page(http, said):
 
 
 @pytest.mark.usefixtures("said")
-def test_what_is_new_can_be_counted_and_read(http, cache, archive):
+def test_what_is_new_can_be_counted_and_read(http, nodes, database):
     """Every first page says what to ask with; pages of what is new lead to one another, and end."""
     since = http.get("/v1/timeline", headers=bearer("alice")).json["newest"]
     asked = f"/v1/timeline/count?since={since}"
     assert http.get(asked, headers=bearer("alice")).json == {"count": 0, "more": False}
     new = [tweet(n, "alice") for n in range(10, 13)]
-    archive.said |= {one.tweet_id: one for one in new}
-    cache.home.cool("alice")
+    database.said |= {one.tweet_id: one for one in new}
+    nodes.forget(layout.home_timeline("alice"))
     assert http.get(asked, headers=bearer("alice")).json == {"count": 3, "more": False}
     first = http.get(f"/v1/timeline?limit=2&since={since}", headers=bearer("alice"))
     link = first.headers["Link"]
@@ -61,10 +62,10 @@ def test_what_is_new_can_be_counted_and_read(http, cache, archive):
 
 
 @pytest.mark.usefixtures("said")
-def test_more_than_a_hundred_are_not_counted(http, archive):
+def test_more_than_a_hundred_are_not_counted(http, database):
     """A client shows 100+."""
     since = http.get("/v1/timeline", headers=bearer("carol")).json["newest"]
-    archive.said |= {one.tweet_id: one for one in (tweet(n, "alice") for n in range(10, 111))}
+    database.said |= {one.tweet_id: one for one in (tweet(n, "alice") for n in range(10, 111))}
     counted = http.get(f"/v1/timeline/count?since={since}", headers=bearer("alice")).json
     assert counted == {"count": 100, "more": True}
 
@@ -95,7 +96,7 @@ def test_a_wrong_or_missing_token_is_401(http, headers):
     assert http.get("/v1/timeline", headers=headers).status_code == 401
 
 
-def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(archive):
+def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(database):
     """The signature is not verified again at every request; that the token is over is noticed to the second."""
     times = []
 
@@ -105,7 +106,7 @@ def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(ar
             return super().get_signing_key_from_jwt(token)
 
     issuer = Counted()
-    http = create_app(SETTINGS, cache=MemoryCache(), archive=archive, keys=issuer).test_client()
+    http = client(FakeNodes(), database, issuer)
     headers = issuer.bearer("alice", exp=math.ceil(time.time()) + 1)
     assert {http.get("/v1/timeline", headers=headers).status_code for _ in range(3)} == {200}
     assert len(times) == 1
@@ -115,28 +116,28 @@ def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(ar
 def test_a_database_that_is_away_is_503_and_not_ready():
     """The process stays alive, says what it waits for, and invites another try."""
 
-    class Away(MemoryArchive):
+    class Away(MemoryDatabase):
         def check(self):
             raise StoreAwayError("DynamoDB did not answer: no route")
 
         def followees(self, user_id, noted=()):  # noqa: ARG002
             raise StoreAwayError("DynamoDB did not answer: no route")
 
-    http = create_app(SETTINGS, cache=MemoryCache(), archive=Away(), keys=ISSUER).test_client()
+    http = client(FakeNodes(), Away())
     response = http.get("/v1/timeline", headers=bearer("alice"))
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert http.get("/healthz").status_code == 200
     assert http.get("/readyz").status_code == 503
 
 
-def test_a_cache_is_awaited_at_the_start_and_done_without_later(cache, archive, said):
+def test_a_cache_is_awaited_at_the_start_and_done_without_later(nodes, database, said):
     """Once it was there, the service is ready without it, and serves from the database."""
-    cache.away = True
-    http = create_app(SETTINGS, cache=cache, archive=archive, keys=ISSUER).test_client()
+    nodes.away = True
+    http = client(nodes, database)
     assert "redis" in http.get("/readyz").json["waiting_for"][0]
-    cache.away = False
+    nodes.away = False
     assert http.get("/readyz").status_code == 200
-    cache.away = True
+    nodes.away = True
     assert http.get("/readyz").status_code == 200
     assert len(http.get("/v1/timeline", headers=bearer("alice")).json["tweets"]) == len(said) - 1
     assert 'timeline_pages_total{source="database"}' in http.get("/metrics").text
@@ -152,7 +153,7 @@ def test_an_issuer_that_is_away_is_503(error):
         def get_signing_key_from_jwt(self, token):  # noqa: ARG002
             raise error
 
-    http = create_app(SETTINGS, cache=MemoryCache(), archive=MemoryArchive(), keys=Away()).test_client()
+    http = client(FakeNodes(), MemoryDatabase(), Away())
     response = http.get("/v1/timeline", headers=bearer("alice"))
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
 

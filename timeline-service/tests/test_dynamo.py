@@ -6,9 +6,12 @@ import random
 
 import pytest
 
+from murmuration_runtime.dynamo import BATCH, client
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
-from timeline_service.archive import BATCH, DynamoArchive, client
-from timeline_service.timeline import BEGINNING, TOP, Run, StoreAwayError
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import TOP, Run
+from timeline_service.app import dynamo_rows
 
 from .conftest import tweet
 
@@ -24,8 +27,8 @@ class TestOnDynamoDB:
         return client()
 
     @pytest.fixture
-    def archive(self, dynamodb):
-        return DynamoArchive(dynamodb, self.prefix)
+    def rows(self):
+        return dynamo_rows(self.prefix)
 
     @pytest.fixture
     def say(self, dynamodb):
@@ -46,45 +49,45 @@ class TestOnDynamoDB:
 
         return write
 
-    def test_followees_are_all_there(self, archive, dynamodb, somebody):
+    def test_followees_are_all_there(self, rows, dynamodb, somebody):
         """Everyone the user follows, nobody else."""
         user, followees = somebody(), {somebody() for _ in range(3)}
         for followee in followees:
             item = {"followee_id": {"S": followee}, "follower_id": {"S": user}, "followed_at": {"N": "1"}}
             dynamodb.put_item(TableName=f"{self.prefix}followers", Item=item)
-        assert archive.followees(user) == followees
-        assert archive.followees(somebody()) == frozenset()
+        assert rows.follows.followees(user) == followees
+        assert rows.follows.followees(somebody()) == frozenset()
         there, gone = next(iter(followees)), somebody()
-        assert archive.followees(user, [there, gone]) == followees
+        assert rows.follows.followees(user, [there, gone]) == followees
 
-    def test_ids_of_each_author_without_the_deleted_say_how_far_down_they_are_complete(self, archive, say, somebody):
+    def test_ids_of_each_author_without_the_deleted_say_how_far_down_they_are_complete(self, rows, say, somebody):
         """So many are looked at, each author's below an id of theirs; what is deleted among them is left out."""
         one, two = somebody(), somebody()
         said = [say(n, one, **({"deleted_at": {"N": "1"}} if n in (3, 4, 5) else {})) for n in range(8)]
         other = say(8, two)
         ids = [each.tweet_id for each in said]
-        found = archive.ids({one: TOP, two: TOP}, 3)
+        found = rows.tweets.ids({one: TOP, two: TOP}, 3)
         assert found == {one: Run([ids[7], ids[6]], ids[5]), two: Run([other.tweet_id], BEGINNING)}
-        assert archive.ids({one: ids[6], two: other.tweet_id}, 9) == {
+        assert rows.tweets.ids({one: ids[6], two: other.tweet_id}, 9) == {
             one: Run([ids[2], ids[1], ids[0]], BEGINNING),
             two: Run([], BEGINNING),
         }
 
-    def test_celebrities_are_those_with_the_mark(self, archive, dynamodb, somebody):
+    def test_celebrities_are_those_with_the_mark(self, rows, dynamodb, somebody):
         """Whoever has no celebrity_since is not in the index, and not in the set."""
         famous, other = somebody(), somebody()
         for user, since in ((famous, {"celebrity_since": {"S": "1"}}), (other, {})):
             dynamodb.put_item(TableName=f"{self.prefix}users", Item={"user_id": {"S": user}, **since})
-        eventually(lambda: famous in archive.celebrities(), expected=True)
-        assert other not in archive.celebrities()
+        eventually(lambda: famous in rows.celebrities.celebrities(), expected=True)
+        assert other not in rows.celebrities.celebrities()
 
-    def test_bodies_come_in_any_number_without_the_deleted(self, archive, say, somebody):
+    def test_bodies_come_in_any_number_without_the_deleted(self, rows, say, somebody):
         """More than one batch; what is deleted or was never there is left out."""
         author = somebody()
         said = [say(n, author) for n in range(BATCH + 5)]
         gone = say(BATCH + 5, author, deleted_at={"N": "1"})
         asked = [*(one.tweet_id for one in said), gone.tweet_id, "1"]
-        assert archive.tweets(asked) == {one.tweet_id: one for one in said}
+        assert rows.tweets.tweets(asked) == {one.tweet_id: one for one in said}
 
 
 def test_a_store_that_is_away_is_named(monkeypatch):
@@ -97,4 +100,4 @@ def test_a_store_that_is_away_is_named(monkeypatch):
     }.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
-        DynamoArchive(client(), "").check()
+        dynamo_rows("").tweets.check()

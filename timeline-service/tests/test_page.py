@@ -1,14 +1,13 @@
 """The oracle: paging from the top to the end gives the truth, whatever the cache holds and whatever went on before."""
 
-import operator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timeline_service.timeline import BEGINNING, Timeline
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Timeline
 
-from .world import World
+from .world import FOLLOWEES, HOME_BEGUN, HOME_COMMIT, IDS, PLACES, TWEETS, World
 
 PEOPLE = ["alice", "bob", "carol"]
 
@@ -35,22 +34,13 @@ steps = st.one_of(
     st.tuples(st.just(World.forget_bodies)),
     st.tuples(st.just(World.die_building), person),
     st.tuples(st.just(World.lose_cache)),
+    st.tuples(st.just(World.evict_followees), person),
+    st.tuples(st.just(World.promote_a_replica)),
     st.tuples(st.just(World.turn), person, size),
     st.tuples(st.just(World.turn), person, size),
+    st.tuples(st.just(World.turn_in_the_next_version), person, size),
 )
-HOME, ARCHIVE = operator.attrgetter("cache.home"), operator.attrgetter("archive")
-AUTHORS = operator.attrgetter("cache.authors")
-places = st.sampled_from(
-    [
-        (HOME, "on_begin"),
-        (AUTHORS, "on_begin"),
-        (ARCHIVE, "on_followees"),
-        (ARCHIVE, "on_ids"),
-        (ARCHIVE, "on_tweets"),
-        (HOME, "on_commit"),
-        (AUTHORS, "on_commit"),
-    ]
-)
+places = st.sampled_from(PLACES)
 histories = st.lists(
     st.one_of(steps, steps, steps, st.builds(lambda place, step: (World.during, place, *step), places, steps)),
     min_size=20,  # without it most are of five steps; they shrink to waiting
@@ -66,11 +56,12 @@ def test_every_history_reads_as_the_truth(history, limit):
         step(world, *arguments)
     world.dust_settles()
     for user in PEOPLE:
-        assert world.paged(user, limit) == world.archive.truth(user)
-        assert world.paged(user, limit) == world.archive.truth(user)  # as the first one left the cache
-    world.cache.away = True
+        assert world.paged(user, limit) == world.database.truth(user)
+        assert world.paged(user, limit) == world.database.truth(user)  # as the first one left the cache
+        assert world.paged(user, limit, pages=world.next_pages) == world.database.truth(user)
+    world.nodes.away = True
     for user in PEOPLE:
-        assert world.paged(user, limit) == world.archive.truth(user)
+        assert world.paged(user, limit) == world.database.truth(user)
 
 
 @given(
@@ -81,7 +72,7 @@ def test_every_history_reads_as_the_truth(history, limit):
 def test_polling_shows_each_tweet_once(history, limit, data):
     """Whoever asks again and again since the last mark gets all that is new, however late, and nothing twice."""
     world = World(cap=60, least=60)
-    world.archive.follows = {("alice", "bob")}
+    world.database.follows = {("alice", "bob")}
     mark, got = world.mark("alice"), []
     for step, *arguments in history:
         step(world, *arguments)
@@ -93,7 +84,7 @@ def test_polling_shows_each_tweet_once(history, limit, data):
             world.wait()
     world.dust_settles()
     got += world.paged("alice", limit, mark)
-    assert sorted(tweet.tweet_id for tweet in got) == sorted(tweet.tweet_id for tweet in world.archive.truth("alice"))
+    assert sorted(tweet.tweet_id for tweet in got) == sorted(tweet.tweet_id for tweet in world.database.truth("alice"))
 
 
 def test_a_warm_timeline_is_read_from_the_cache():
@@ -102,32 +93,32 @@ def test_a_warm_timeline_is_read_from_the_cache():
     world.say("alice")
     world.dust_settles()
     assert len(world.paged("alice", 20)) == 1
-    queries = world.archive.queries
+    queries = world.database.queries
     assert len(world.paged("alice", 20)) == 1
     assert world.sources == ["rebuild", "cache"]
-    assert world.archive.queries == queries
+    assert world.database.queries == queries
 
 
 def test_without_a_cache_the_database_serves():
     """Slower, and the same pages."""
     world = World()
-    world.archive.follows.add(("alice", "bob"))
+    world.database.follows.add(("alice", "bob"))
     for n in range(7):
         world.say("bob" if n % 2 else "alice")
     world.catch_up()
-    world.cache.away = True
-    assert world.paged("alice", 2) == world.archive.truth("alice")
+    world.nodes.away = True
+    assert world.paged("alice", 2) == world.database.truth("alice")
     assert set(world.sources) == {"database"}
 
 
 def test_without_a_cache_the_top_is_read_anew_each_time():
     """Only what is long past is held for the next page."""
     world = World()
-    world.cache.away = True
+    world.nodes.away = True
     for _ in range(2):
         world.say("alice")
         world.catch_up()
-        assert world.paged("alice", 2) == world.archive.truth("alice")
+        assert world.paged("alice", 2) == world.database.truth("alice")
 
 
 def test_a_cache_that_leaves_in_the_middle_of_a_page_changes_nothing():
@@ -137,7 +128,7 @@ def test_a_cache_that_leaves_in_the_middle_of_a_page_changes_nothing():
     world.dust_settles()
     world.paged("alice", 20)
     world.forget_bodies()
-    world.during((ARCHIVE, "on_tweets"), lambda world: setattr(world.cache, "away", True))
+    world.during(TWEETS, lambda world: setattr(world.nodes, "away", True))
     assert world.paged("alice", 20) == [said]
 
 
@@ -149,20 +140,18 @@ def test_a_tweet_that_arrives_during_a_rebuild_stays():
         world.say("alice")
         world.deliver(0)
 
-    world.during((ARCHIVE, "on_ids"), late)
+    world.during(IDS, late)
     world.paged("alice", 20)
-    assert world.paged("alice", 20) == world.archive.truth("alice") != []
+    assert world.paged("alice", 20) == world.database.truth("alice") != []
     assert world.sources == ["rebuild", "cache"]
 
 
-@pytest.mark.parametrize(
-    "place", [(HOME, "on_begin"), (ARCHIVE, "on_followees"), (ARCHIVE, "on_ids"), (HOME, "on_commit")]
-)
+@pytest.mark.parametrize("place", [HOME_BEGUN, FOLLOWEES, IDS, HOME_COMMIT])
 @pytest.mark.parametrize("before", [set(), {("alice", "bob")}])
 def test_a_follow_that_changes_during_a_rebuild_is_not_forgotten(place, before):
     """Wherever in the rebuild it comes, and whatever the index knew: what the builder read before is not kept."""
     world = World()
-    world.archive.follows = {*before}
+    world.database.follows = {*before}
     world.say("bob")
     world.deliver(0)
 
@@ -172,8 +161,8 @@ def test_a_follow_that_changes_during_a_rebuild_is_not_forgotten(place, before):
 
     world.during(place, change)
     world.paged("alice", 20)
-    assert world.paged("alice", 20) == world.archive.truth("alice")
-    assert world.cache.home.warm["alice"].following == {"alice", *(bob for _, bob in world.archive.follows)}
+    assert world.paged("alice", 20) == world.database.truth("alice")
+    assert world.warm("alice").followees == {"alice", *(bob for _, bob in world.database.follows)}
 
 
 @pytest.mark.parametrize("before", [set(), {("alice", "bob")}])
@@ -181,17 +170,15 @@ def test_an_index_that_lags_is_corrected_by_the_notes(before):
     """The index of followees may not know of the latest follow or unfollow; the edges that were noted are looked at."""
     world = World()
     world.say("bob")
-    world.archive.follows = {*before}
+    world.database.follows = {*before}
     world.follow("alice", "bob")
     world.deliver(1)
-    assert world.archive.index_follows == before
-    world.archive.index_lacks.clear()
-    assert world.paged("alice", 20) == world.archive.truth("alice")
+    assert world.database.index_follows == before
+    world.database.index_lacks.clear()
+    assert world.paged("alice", 20) == world.database.truth("alice")
 
 
-@pytest.mark.parametrize(
-    "place", [(HOME, "on_begin"), (ARCHIVE, "on_followees"), (ARCHIVE, "on_ids"), (HOME, "on_commit")]
-)
+@pytest.mark.parametrize("place", [HOME_BEGUN, FOLLOWEES, IDS, HOME_COMMIT])
 def test_a_second_reader_does_not_disturb_a_rebuild(place):
     """Both see the truth, and the work of one is kept."""
     world = World()
@@ -199,8 +186,8 @@ def test_a_second_reader_does_not_disturb_a_rebuild(place):
     world.catch_up()
     second = []
     world.during(place, lambda world: second.extend(world.paged("alice", 20)))
-    assert world.paged("alice", 20) == second == world.archive.truth("alice") != []
-    assert "alice" in world.cache.home.warm
+    assert world.paged("alice", 20) == second == world.database.truth("alice") != []
+    assert world.warm("alice")
 
 
 def test_a_builder_that_died_holds_nobody_up():
@@ -209,12 +196,12 @@ def test_a_builder_that_died_holds_nobody_up():
     world.say("alice")
     world.catch_up()
     world.die_building("alice")
-    assert world.paged("alice", 20) == world.archive.truth("alice")
-    assert "alice" not in world.cache.home.warm
-    assert world.archive.queries == 1
+    assert world.paged("alice", 20) == world.database.truth("alice")
+    assert not world.warm("alice")
+    assert world.database.queries == 1
     world.evict("alice")
-    assert world.paged("alice", 20) == world.archive.truth("alice")
-    assert "alice" in world.cache.home.warm
+    assert world.paged("alice", 20) == world.database.truth("alice")
+    assert world.warm("alice")
 
 
 def test_a_body_read_before_a_delete_and_kept_after_it_does_not_show():
@@ -227,7 +214,7 @@ def test_a_body_read_before_a_delete_and_kept_after_it_does_not_show():
         world.delete(0)
         world.deliver(0)
 
-    world.during((ARCHIVE, "on_tweets"), delete)
+    world.during(TWEETS, delete)
     world.paged("alice", 20)
     world.wait()
     assert world.paged("alice", 20) == []
@@ -236,14 +223,14 @@ def test_a_body_read_before_a_delete_and_kept_after_it_does_not_show():
 def test_a_fan_out_that_read_its_page_before_an_unfollow_shows_nothing():
     """The id may come after it; the read drops what is of nobody followed."""
     world = World()
-    world.archive.follows = {("alice", "bob")}
+    world.database.follows = {("alice", "bob")}
     world.paged("alice", 20)
     world.say("bob")
     world.follow("alice", "bob")
     world.deliver(1)
     world.deliver_late("alice", 0)
     world.dust_settles()
-    assert world.cache.home.warm["alice"].ids
+    assert world.warm("alice").ids
     assert world.paged("alice", 20) == []
 
 
@@ -263,20 +250,20 @@ def test_a_deletion_shows_within_a_second_though_bodies_are_held():
 def test_a_celebritys_tweets_are_merged_though_they_are_not_pushed():
     """The list lacks them; the reader merges them in their places."""
     world = World()
-    world.archive.follows = {("alice", "bob"), ("alice", "carol")}
+    world.database.follows = {("alice", "bob"), ("alice", "carol")}
     world.paged("alice", 20)
     world.promote("bob")
     for n in range(8):
         world.say("bob" if n % 2 else "carol")
     world.dust_settles()
-    assert all(world.archive.said[i].author_id == "carol" for i in world.cache.home.warm["alice"].ids)
-    assert world.paged("alice", 20) == world.archive.truth("alice")
+    assert all(world.database.said[i].author_id == "carol" for i in world.warm("alice").ids)
+    assert world.paged("alice", 20) == world.database.truth("alice")
 
 
 def test_more_celebrities_than_one_wave_takes_lose_nothing():
     """The cache is asked again: the limit bounds a wave, not what is shown."""
     world = World()
-    world.archive.follows = {("alice", name) for name in "abc"}
+    world.database.follows = {("alice", name) for name in "abc"}
     for name in "abc":
         world.promote(name)
         world.say(name)
@@ -288,7 +275,7 @@ def test_more_celebrities_than_one_wave_takes_lose_nothing():
 def test_far_down_all_that_the_cache_holds_of_a_celebrity_is_read():
     """A part of it does for the top; the database is asked only below what is cached."""
     world = World(cap=60)
-    world.archive.follows = {("alice", "bob")}
+    world.database.follows = {("alice", "bob")}
     world.paged("alice", 20)
     world.promote("bob")
     for _ in range(20):
@@ -296,14 +283,14 @@ def test_far_down_all_that_the_cache_holds_of_a_celebrity_is_read():
     world.dust_settles()
     world.paged("alice", 20)
     world.wait()
-    assert world.paged("alice", 1) == world.archive.truth("alice")
+    assert world.paged("alice", 1) == world.database.truth("alice")
     assert "database" not in world.sources
 
 
 def test_a_celebritys_timeline_is_read_once_a_second_for_all_readers():
     """What is the same for every reader is held in the process, for a second."""
     world = World()
-    world.archive.follows = {("alice", "bob"), ("carol", "bob")}
+    world.database.follows = {("alice", "bob"), ("carol", "bob")}
     world.promote("bob")
     old = world.say("bob")
     world.dust_settles()
@@ -319,35 +306,35 @@ def test_a_celebritys_timeline_is_read_once_a_second_for_all_readers():
 def test_a_page_in_the_middle_reads_no_more_of_an_author_than_may_show():
     """A page below the cap costs a query for each author followed, and more only of those who said most."""
     world = World()
-    world.archive.follows = {("alice", f"f-{n}") for n in range(9)}
+    world.database.follows = {("alice", f"f-{n}") for n in range(9)}
     for n in range(100):
         world.say(f"f-{n % 9}" if n % 9 else "f-1")
     world.catch_up()
-    world.cache.away = True
-    page = world.reading.home("alice", 5)
-    assert page.tweets == world.archive.truth("alice")[:5]
-    assert world.archive.queries <= 2 * 10
+    world.nodes.away = True
+    page = world.pages.home("alice", 5)
+    assert page.tweets == world.database.truth("alice")[:5]
+    assert world.database.queries <= 2 * 10
 
 
 def test_far_down_a_page_reads_ahead_for_the_next_ones():
     """Whoever scrolls on costs no query for each author at every page, unless they follow others meanwhile."""
     world = World(cap=60)
-    world.archive.follows = {("alice", "bob")}
+    world.database.follows = {("alice", "bob")}
     for n in range(200):
         world.say("bob" if n % 2 else "carol")
         world.say("alice")
     world.dust_settles()
     for _ in range(20):
         world.wait()
-    truth = world.archive.truth("alice")
+    truth = world.database.truth("alice")
     assert world.paged("alice", 5) == truth
-    assert world.archive.queries < 2 * len(truth) / 20
+    assert world.database.queries < 2 * len(truth) / 20
     cursor = truth[99].tweet_id
-    assert world.reading.home("alice", 5, cursor).tweets == truth[100:105]
+    assert world.pages.home("alice", 5, cursor).tweets == truth[100:105]
     world.follow("alice", "carol")
     world.dust_settles()
-    below = [tweet for tweet in world.archive.truth("alice") if tweet.tweet_id < cursor]
-    assert world.reading.home("alice", 5, cursor).tweets == below[:5] != truth[100:105]
+    below = [tweet for tweet in world.database.truth("alice") if tweet.tweet_id < cursor]
+    assert world.pages.home("alice", 5, cursor).tweets == below[:5] != truth[100:105]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 200])
@@ -380,7 +367,8 @@ def test_a_timeline_full_of_deleted_tweets_reads_on():
     said = [world.say("alice") for _ in range(60)]
     world.dust_settles()
     ids = [one.tweet_id for one in said[::-1]]
-    world.cache.home.warm["alice"] = Timeline(ids, BEGINNING, frozenset({"alice"}))
-    world.archive.deleted = {*ids[:55]}
+    built = Timeline(ids, BEGINNING, frozenset({"alice"}))
+    world.cache.home.commit("alice", world.cache.home.begin("alice"), built)
+    world.database.deleted = {*ids[:55]}
     assert world.paged("alice", 1) == said[4::-1]
     assert "database" not in world.sources

@@ -1,39 +1,41 @@
 """How many may build at once."""
 
-import threading
+import queue
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from murmuration_testkit.waiting import eventually
-from timeline_service.places import BusyError, Places
+from timeline_service.rebuild_slots import BusyError, RebuildSlots
 
 
-def test_as_many_as_there_are_places_come_in_and_the_next_is_turned_away():
-    """A place is free again once its holder is out, whatever happened inside."""
-    places = Places(2, patience=0)
-    with places.one(), places.one(), pytest.raises(BusyError), places.one():
+def test_as_many_as_there_are_slots_come_in_and_the_next_is_turned_away():
+    """A slot is free again once its holder is out, whatever happened inside."""
+    slots = RebuildSlots(2, patience=0)
+    with slots.one(), slots.one(), pytest.raises(BusyError), slots.one():
         pass
-    with pytest.raises(ZeroDivisionError), places.one(), places.one():
+    with pytest.raises(ZeroDivisionError), slots.one(), slots.one():
         raise ZeroDivisionError
-    with places.one(), places.one():
+    with slots.one():
+        assert slots.taken == 1
+    with slots.one(), slots.one():
         pass
 
 
-def test_who_waits_comes_in_when_a_place_is_free_and_beyond_those_nobody_waits():
+def test_who_waits_comes_in_when_a_slot_is_free_and_beyond_those_nobody_waits():
     """A few may wait a moment; more would only hold up the threads that serve others."""
-    places = Places(1, patience=30)
-    came_in = threading.Event()
+    slots, outcomes = RebuildSlots(1, patience=30), queue.SimpleQueue()
 
-    def wait():
-        with places.one():
-            came_in.set()
+    def build():
+        try:
+            with slots.one():
+                outcomes.put("built")
+        except BusyError:
+            outcomes.put("busy")
 
-    with places.one():
-        waiting = threading.Thread(target=wait)
-        waiting.start()
-        eventually(lambda: places.waiting, 1)
-        with pytest.raises(BusyError), places.one():
-            pass
-        assert not came_in.is_set()
-    waiting.join(30)
-    assert came_in.is_set()
+    with ThreadPoolExecutor(2) as threads:
+        with slots.one():
+            threads.submit(build)
+            threads.submit(build)
+            assert outcomes.get(timeout=30) == "busy"  # one of the two; the other waits
+            assert outcomes.empty()
+        assert outcomes.get(timeout=30) == "built"

@@ -9,22 +9,24 @@ from select import select
 import pytest
 
 from contracts.ids import first_id
+from murmuration_runtime.errors import RedisAwayError
+from murmuration_runtime.redis_nodes import Nodes
 from murmuration_testkit.promises import StillBrokenError, promised
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 from murmuration_testkit.waiting import eventually, steadily
-from timeline_service import layout
+from murmuration_timelines import layout
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Run, Timeline
+from murmuration_timelines.reader import TimelineReader, connect
 from timeline_service.bodies import Bodies
-from timeline_service.building import Building
-from timeline_service.cache import RedisCache, connect
-from timeline_service.celebrities import Sayings
-from timeline_service.nodes import Nodes
-from timeline_service.places import Places
-from timeline_service.reading import Reading
-from timeline_service.seen import NOTHING, read_mark, write_mark
-from timeline_service.timeline import BEGINNING, CacheAwayError, Run, Timeline
+from timeline_service.builder import Builder
+from timeline_service.celebrity_tweets import CelebrityTweets
+from timeline_service.page import Pages
+from timeline_service.rebuild_slots import RebuildSlots
+from timeline_service.since_mark import NOTHING, read_mark, write_mark
 
 from .conftest import tweet
-from .memory import MemoryArchive
+from .memory import MemoryDatabase
 from .world import CAP, World
 
 IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
@@ -32,10 +34,10 @@ IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
 
 def replica(world):
     """Return a second process over the stores of this world."""
-    sayings = Sayings(world.famous, world.cache.authors, world.building, 9, lambda: world.now)
-    bodies = Bodies(world.cache, world.archive, lambda: world.now)
-    parts = world.cache, world.archive, world.building, sayings, bodies
-    return Reading(*parts, world.sources.append, lambda: world.now, 1)
+    celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
+    bodies = Bodies(world.cache, world.database, lambda: world.now)
+    parts = world.cache, world.database, world.database, world.builder, celebrity_tweets, bodies
+    return Pages(*parts, world.sources.append, lambda: world.now, 1)
 
 
 def build(cache, user, *followees):
@@ -53,7 +55,7 @@ def node():
 @pytest.fixture
 def cache(node):
     with closing(connect(node.url)) as nodes:
-        yield RedisCache(nodes)
+        yield TimelineReader(nodes)
 
 
 @pytest.mark.stack
@@ -89,7 +91,7 @@ def two_processes():
     world.promote("star")
     world.say("star")
     world.dust_settles()
-    world.reading.home("ann", 20)
+    world.pages.home("ann", 20)
     world.now += 0.2
     return world, replica(world)
 
@@ -105,7 +107,7 @@ def test_e3_no_page_goes_back_in_time(happens):
     world.deliver(0)
     there = other.home("ann", 20).tweets
     with promised():
-        assert world.reading.home("ann", 20).tweets == there
+        assert world.pages.home("ann", 20).tweets == there
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: two replicas")
@@ -115,10 +117,10 @@ def test_e3_since_repeats_nothing_whichever_process_answers():
     world.say("star")
     world.deliver(0)
     newest = other.home("ann", 20).newest
-    newest = world.reading.home("ann", 20, seen=read_mark(newest)).newest
+    newest = world.pages.home("ann", 20, since=read_mark(newest)).newest
     world.now += 1.1
     with promised():
-        assert other.home("ann", 20, seen=read_mark(newest)).tweets == []
+        assert other.home("ann", 20, since=read_mark(newest)).tweets == []
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a takeover that pollers miss tweets of")
@@ -129,7 +131,7 @@ def test_e4_pollers_miss_nothing_when_a_worker_dies():
     shown, seen = set(), NOTHING
     for now in range(0, 60, 2):
         there = sorted((tweet_id for tweet_id, at in came.items() if at <= now), reverse=True)
-        shown.update(filter(seen.new, there))
+        shown.update(filter(seen.is_new, there))
         seen = read_mark(write_mark(Run(there, BEGINNING), start + now))
     with promised():
         assert shown == {*came}
@@ -142,7 +144,7 @@ def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkey
     monkeypatch.setattr(layout, "REBUILD_SECONDS", 1)
     mark, asked = layout.home_timeline("ann"), set()
 
-    class Slow(MemoryArchive):
+    class Slow(MemoryDatabase):
         def ids(self, below, count):
             with promised():
                 assert not asked & below.keys()
@@ -151,9 +153,9 @@ def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkey
             eventually(lambda: 0 <= node.redis.pttl(mark) <= 500, False)  # renewed, or gone
             return super().ids(below, count)
 
-    archive = Slow()
-    archive.follows = {("ann", f"f-{n}") for n in range(100)}
-    Building(cache, archive, Places(1, 0)).home("ann")
+    database = Slow()
+    database.follows = {("ann", f"f-{n}") for n in range(100)}
+    Builder(cache, database, database, RebuildSlots(1, 0)).home("ann")
     assert cache.home.load(["ann"])
 
 
@@ -162,18 +164,18 @@ def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkey
 def test_e7_a_celebrity_whose_newest_tweets_are_all_deleted_is_warm(cache):
     """The database has nothing above a floor, and more below; that is known after one query."""
 
-    class Deleted(MemoryArchive):
+    class Deleted(MemoryDatabase):
         def ids(self, below, count):
             super().ids(below, count)
             return {author: Run([], tweet(1).tweet_id) for author in below}
 
-    archive, now = Deleted(), [0.0]
-    building = Building(cache, archive, Places(1, 0))
-    sayings = Sayings(lambda: frozenset({"star"}), cache.authors, building, 9, lambda: now[0])
+    database, now = Deleted(), [0.0]
+    builder = Builder(cache, database, database, RebuildSlots(1, 0))
+    celebrity_tweets = CelebrityTweets(lambda: frozenset({"star"}), cache.authors, builder, 9, lambda: now[0])
     for now[0] in (0.0, 2.0):
-        sayings.runs(frozenset({"star"}), 60)
+        celebrity_tweets.runs(frozenset({"star"}), 60)
     with promised():
-        assert archive.queries == 1
+        assert database.queries == 1
 
 
 @pytest.mark.stack
@@ -205,12 +207,12 @@ def test_e8_a_page_of_a_reader_who_follows_5000_is_at_most_32_kb(node, cache):
 def test_e10_a_redis_that_hangs_is_asked_once_and_then_left_alone(node):
     """The first page waits for it, the next one does not; a probe may look whether it is back."""
     with closing(Nodes(node.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
-        cache = RedisCache(nodes)
+        cache = TimelineReader(nodes)
         build(cache, "ann")
         before = node.redis.info("stats")["total_connections_received"]
         node.pause()
         for _ in range(2):
-            with suppress(CacheAwayError):
+            with suppress(RedisAwayError):
                 cache.home.load(["ann"])
         node.resume()
         node.redis.ping()
@@ -234,7 +236,7 @@ def test_e10_a_redis_that_refuses_writes_is_read(node, cache, refusal, read):
     found = read(cache)
     for name, value in refusal.items():
         node.redis.config_set(name, value)
-    with promised(CacheAwayError):
+    with promised(RedisAwayError):
         assert read(cache) == found
 
 
@@ -243,13 +245,13 @@ def test_e10_a_redis_that_refuses_writes_is_read(node, cache, refusal, read):
 def test_e12_what_the_healthy_masters_have_is_used():
     """One of three hangs: two thirds of the bodies are there at once."""
     with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
-        cache, said = RedisCache(nodes), {tweet(n).tweet_id: tweet(n) for n in range(21)}
+        cache, said = TimelineReader(nodes), {tweet(n).tweet_id: tweet(n) for n in range(21)}
         _, rights = cache.bodies([*said])
         cache.fill(rights, said)
         hung = cluster.masters()[0]
         there = {i: body for i, body in said.items() if cluster.owner(layout.body(i)) is not hung}
         hung.pause()
-        with promised(CacheAwayError):
+        with promised(RedisAwayError):
             known, _ = cache.bodies([*said])
             assert known == there
 
@@ -261,33 +263,34 @@ def test_e13_a_timeline_of_tweets_that_do_not_show_is_built_anew(deleted):
     world = World()
     for author in ("ann", "carol", "dave"):
         world.say(author)
-    world.archive.follows = {("ann", "bot"), ("ann", "carol"), ("ann", "dave")}
+    world.database.follows = {("ann", "bot"), ("ann", "carol"), ("ann", "dave")}
     filling = [world.say("bot").tweet_id for _ in range(CAP)]
     world.dust_settles()
-    assert [one.author_id for one in world.reading.home("ann", CAP).tweets] == ["bot"] * CAP
+    assert [one.author_id for one in world.pages.home("ann", CAP).tweets] == ["bot"] * CAP
     if deleted:
-        world.archive.deleted.update(filling)
-        world.cache.known.update(dict.fromkeys(filling))
+        world.database.deleted.update(filling)
+        for tweet_id in filling:
+            world.writer.set_tombstone(tweet_id)
     else:
         world.follow("ann", "bot")
     world.dust_settles()
-    world.reading.home("ann", 2)
+    world.pages.home("ann", 2)
     world.now += 130  # longer than what was read for that page is held
-    before = world.archive.queries
-    assert len(world.reading.home("ann", 2).tweets) == 2
+    before = world.database.queries
+    assert len(world.pages.home("ann", 2).tweets) == 2
     with promised():
-        assert world.archive.queries == before
+        assert world.database.queries == before
 
 
 @pytest.fixture
 def deep():
     """Let ann follow 5,000, and have a cached timeline; return an id below all that is cached."""
     world = World()
-    world.archive.follows = {("ann", f"f-{n}") for n in range(5_000)}
+    world.database.follows = {("ann", f"f-{n}") for n in range(5_000)}
     said = [world.say(f"f-{n}") for n in range(2 * CAP)]
     world.dust_settles()
     world.now += 3_600
-    world.reading.home("ann", 1)
+    world.pages.home("ann", 1)
     return world, said[CAP].tweet_id
 
 
@@ -295,21 +298,21 @@ def deep():
 def test_e15_a_deep_page_of_a_reader_who_follows_5000_is_bounded(deep):
     """Any cursor that somebody makes up asks for one."""
     world, below = deep
-    before = world.archive.queries
-    assert len(world.reading.home("ann", 2, below).tweets) == 2
+    before = world.database.queries
+    assert len(world.pages.home("ann", 2, below).tweets) == 2
     with promised():
-        assert world.archive.queries - before < 1_000
+        assert world.database.queries - before < 1_000
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: deep pages")
 def test_e15_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
     """The second page asks the database for nothing, whichever process answers."""
     world, below = deep
-    below = world.reading.home("ann", 2, below).tweets[-1].tweet_id
-    before = world.archive.queries
+    below = world.pages.home("ann", 2, below).tweets[-1].tweet_id
+    before = world.database.queries
     assert len(replica(world).home("ann", 2, below).tweets) == 2
     with promised():
-        assert world.archive.queries == before
+        assert world.database.queries == before
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: connecting happens outside any lock")
@@ -319,7 +322,7 @@ def test_e17_nobody_waits_behind_another_who_connects_to_a_redis_that_hangs():
         threads = stack.enter_context(ThreadPoolExecutor(2))
         hanging = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         url = f"redis://127.0.0.1:{hanging.getsockname()[1]}/0"
-        home = RedisCache(stack.enter_context(closing(Nodes(url, 10, 10)))).home
+        home = TimelineReader(stack.enter_context(closing(Nodes(url, 10, 10)))).home
         hanging.settimeout(10)
         threads.submit(home.load, ["ann"])
         stack.enter_context(hanging.accept()[0])
@@ -334,7 +337,7 @@ def test_e19_a_slow_reader_brings_no_deleted_tweet_back(node):
     """Nobody reads a tombstone, so it is evicted first: a right to fill a body is good for some seconds only."""
     now, said = [0.0], tweet(1)
     with closing(connect(node.url)) as nodes:
-        cache = RedisCache(nodes, lambda: now[0])
+        cache = TimelineReader(nodes, lambda: now[0])
         _, rights = cache.bodies([said.tweet_id])
         node.redis.set(layout.body(said.tweet_id), "")
         node.redis.delete(layout.body(said.tweet_id))

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.ids import first_id
-from timeline_service.seen import MOST, SETTLING, read_mark, write_mark
-from timeline_service.timeline import BEGINNING, BadCursorError, Run, opaque
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Run
+from timeline_service.cursors import BadCursorError, opaque
+from timeline_service.since_mark import MOST, SETTLING, read_mark, write_mark
 
 NOW = 1_700_000_000.0
 
@@ -23,9 +25,9 @@ ids = st.sets(st.builds(at, st.integers(0, 30), st.integers(0, 99)), max_size=MO
 def test_what_was_there_is_seen_and_what_comes_after_is_new(there, later):
     """Whatever comes above what was there is new, and so is what comes late below it, unless it is very late."""
     seen = read_mark(write_mark(Run(sorted(there, reverse=True), BEGINNING), NOW))
-    assert not any(seen.new(tweet_id) for tweet_id in there)
+    assert not any(seen.is_new(tweet_id) for tweet_id in there)
     settled = at(SETTLING)
-    assert all(seen.new(tweet_id) for tweet_id in later - there if tweet_id > settled)
+    assert all(seen.is_new(tweet_id) for tweet_id in later - there if tweet_id > settled)
 
 
 def test_a_mark_fits_in_a_url_however_much_is_new():
@@ -34,19 +36,19 @@ def test_a_mark_fits_in_a_url_however_much_is_new():
     mark = write_mark(Run(there, BEGINNING), NOW)
     assert len(mark) < 2_000
     seen = read_mark(mark)
-    assert not any(seen.new(tweet_id) for tweet_id in there)
-    assert seen.new(at(0, 10 * MOST))
+    assert not any(seen.is_new(tweet_id) for tweet_id in there)
+    assert seen.is_new(at(0, 10 * MOST))
 
 
 def test_a_mark_of_a_part_of_a_timeline_ends_where_that_part_does():
     """What is below was not looked at, so it was there as far as anybody knows."""
     part = Run([at(0, 2), at(0, 1)], at(0, 1))
-    assert not read_mark(write_mark(part, NOW)).new(at(0, 0))
+    assert not read_mark(write_mark(part, NOW)).is_new(at(0, 0))
 
 
 def test_of_an_empty_timeline_everything_that_comes_is_new():
     """Even what was said long ago, by somebody who is followed now."""
-    assert read_mark(write_mark(Run([], BEGINNING), NOW)).new(at(10**6))
+    assert read_mark(write_mark(Run([], BEGINNING), NOW)).is_new(at(10**6))
 
 
 @pytest.mark.parametrize("mark", ["", "x", "====", "é", opaque("1"), opaque("0."), opaque(f"{at(0)},{at(1)}")])

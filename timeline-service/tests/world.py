@@ -3,62 +3,80 @@
 from itertools import pairwise
 
 from contracts.ids import first_id
+from murmuration_timelines import layout
+from murmuration_timelines.celebrities import Author
+from murmuration_timelines.fake import FakeNodes
+from murmuration_timelines.layout import MARKER
+from murmuration_timelines.merge import TOP
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.tweets import Tweet
+from murmuration_timelines.writer import TimelineWriter
 from timeline_service.bodies import Bodies
-from timeline_service.building import Building
-from timeline_service.celebrities import HELD, Sayings
-from timeline_service.places import Places
-from timeline_service.reading import Reading
-from timeline_service.seen import NOTHING, read_mark
-from timeline_service.timeline import TOP, read_cursor, tweet
+from timeline_service.builder import Builder
+from timeline_service.celebrity_tweets import HELD_SECONDS, CelebrityTweets
+from timeline_service.cursors import read_cursor
+from timeline_service.page import Pages
+from timeline_service.rebuild_slots import RebuildSlots
+from timeline_service.since_mark import NOTHING, read_mark
 
-from .memory import MemoryArchive, MemoryCache
+from .memory import MemoryDatabase
 
 CAP = 6  # so that timelines are full, and authors are read in several steps
 FEW = 2
 WAVE = 1
 
+# Where something else may happen: when a marker was just left, before a commit, and when something was just read.
+HOME_BEGUN, AUTHOR_BEGUN = ("begin", "home_timeline"), ("begin", "author_timeline")
+HOME_COMMIT, AUTHOR_COMMIT = ("commit", "home_timeline"), ("commit", "author_timeline")
+FOLLOWEES, IDS, TWEETS = ("followees", ""), ("ids", ""), ("tweets", "")
+PLACES = [HOME_BEGUN, AUTHOR_BEGUN, HOME_COMMIT, AUTHOR_COMMIT, FOLLOWEES, IDS, TWEETS]
+
 
 class World:
     """What people do, what fan-out does about it when it comes to it, and what readers see."""
 
-    def __init__(self, cap=CAP, least=1, places=9):
+    def __init__(self, cap=CAP, least=1, slots=9):
         self.now = 1_700_000_000.0
-        self.cache, self.archive = MemoryCache(), MemoryArchive()
+        self.nodes, self.database = FakeNodes(), MemoryDatabase()
+        self.nodes.before = lambda name, keys: name == "commit" and self._interrupt(name, keys[0].partition(":")[0])
+        self.nodes.after = lambda name, keys: name == "begin" and self._interrupt(name, keys[0].partition(":")[0])
+        self.database.after = lambda name: self._interrupt(name, "")
+        self.writer = TimelineWriter(self.nodes)
+        self.cache = TimelineReader(self.nodes)
+        self.slots = RebuildSlots(slots, 0)
+        self.builder = self._builder(self.cache, cap)
         self.sources = []
+        self.pages = self._pages(self.builder, self.cache, least)
+        cache = TimelineReader(self.nodes, version=2)
+        self.next_pages = self._pages(self._builder(cache, cap), cache, least)
         self.topic = []  # every event there ever was
         self.pending = []  # those that fan-out has yet to handle
         self.since, self.until = {}, {}
+        self._interruptions = {}
         self._count = 0
         self._sessions = {}
-        self.places = Places(places, 0)
-        self.building = Building(self.cache, self.archive, self.places, cap, FEW)
-        sayings = Sayings(self.famous, self.cache.authors, self.building, WAVE, lambda: self.now)
-        bodies = Bodies(self.cache, self.archive, lambda: self.now)
-        self.reading = Reading(
-            self.cache, self.archive, self.building, sayings, bodies, self.sources.append, lambda: self.now, least
-        )
 
     # what people do
     def say(self, author):
-        said = tweet(self.next_id(), author, f"tweet {self._count}", int(self.now * 1000))
-        self.archive.said[said.tweet_id] = said
-        self.archive.index_lacks.add(said.tweet_id)
+        said = Tweet.written(self.next_id(), author, f"tweet {self._count}", int(self.now * 1000))
+        self.database.said[said.tweet_id] = said
+        self.database.index_lacks.add(said.tweet_id)
         self._tell(self.fan_out, said)
         return said
 
     def delete(self, n):
-        if ids := sorted(self.archive.said):
+        if ids := sorted(self.database.said):
             gone = ids[n % len(ids)]
-            self.archive.deleted.add(gone)
-            self._tell(self.bury, gone)
+            self.database.deleted.add(gone)
+            self._tell(self.writer.set_tombstone, gone)
 
     def follow(self, follower, followee):
         """Follow, or unfollow whom one follows."""
         if follower != followee:
-            if self.archive.index_follows is None:
-                self.archive.index_follows = {*self.archive.follows}
-            self.archive.follows ^= {(follower, followee)}
-            self._tell(self.settle, follower, followee)
+            if self.database.index_follows is None:
+                self.database.index_follows = {*self.database.follows}
+            self.database.follows ^= {(follower, followee)}
+            self._tell(self.refresh_followee, follower, followee)
 
     def promote(self, author):
         """From the next tweet on, nothing of this author is pushed."""
@@ -68,27 +86,25 @@ class World:
         """Push again from now on, let the followers catch up, then let the readers know."""
         if author in self.since:
             self.until[author] = self.next_id()
-            for follower in [f for f, followee in self.archive.follows if followee == author]:
-                self.settle(follower, author)
+            for follower in self._followers(author):
+                self.refresh_followee(follower, author)
             del self.since[author], self.until[author]
 
     # what fan-out does
     def fan_out(self, said):
         author, tweet_id = said.author_id, said.tweet_id
-        self.cache.recents.setdefault(author, []).append(tweet_id)
-        self.cache.authors.arrive(author, tweet_id)
-        self.cache.home.arrive(author, tweet_id)
-        if author not in self.since or tweet_id < self.since[author] or tweet_id >= self.until.get(author, TOP):
-            for follower in [f for f, followee in self.archive.follows if followee == author]:
-                self.cache.home.arrive(follower, tweet_id)
+        self.writer.add_recent(author, tweet_id)
+        self.writer.insert_own(author, tweet_id)
+        if Author(0, self.since.get(author), self.until.get(author)).is_pushed(tweet_id):
+            self.writer.insert(tweet_id, self._followers(author))
 
-    def settle(self, follower, followee):
-        self.cache.notes.setdefault(follower, set()).add(followee)
-        ids = [*self.cache.recents.get(followee, []), *self.archive.ids({followee: TOP}, 99)[followee].ids]
-        self.cache.home.agree(follower, followee, (follower, followee) in self.archive.follows, ids)
-
-    def bury(self, tweet_id):
-        self.cache.known[tweet_id] = None
+    def refresh_followee(self, follower, followee):
+        self.writer.note_change(follower, followee)
+        if (follower, followee) not in self.database.follows:
+            self.writer.set_unfollowed(follower, followee)
+        else:
+            ids = {*self.writer.recent(followee), *self.database.ids({followee: TOP}, 99)[followee].ids}
+            self.writer.set_followed(follower, followee, ids)
 
     def deliver(self, n):
         """Handle any of the events that wait, in any order."""
@@ -102,94 +118,120 @@ class World:
 
     def deliver_late(self, user, n):
         """Insert what a fan-out read its followers for before an unfollow."""
-        if ids := sorted(self.archive.said):
-            self.cache.home.arrive(user, ids[n % len(ids)])
+        if ids := sorted(self.database.said):
+            self.writer.insert(ids[n % len(ids)], [user])
 
     # what machines do
     def catch_up(self):
         """Let the indexes have all that the tables have."""
-        self.archive.index_lacks.clear()
-        self.archive.index_follows = None
+        self.database.index_lacks.clear()
+        self.database.index_follows = None
 
     def wait(self):
-        self.now += HELD + 0.1
+        self.now += HELD_SECONDS + 0.1
 
     def evict(self, user):
-        self.cache.home.cool(user)
+        self.nodes.forget(layout.home_timeline(user))
 
     def evict_author(self, user):
-        self.cache.authors.cool(user)
+        self.nodes.forget(layout.author_timeline(user))
+
+    def evict_followees(self, user):
+        self.nodes.forget(layout.followees(user))
 
     def shorten(self, user, length):
-        self.cache.home.shorten(user, length)
-        self.cache.authors.shorten(user, length)
+        """Cut the tail, as fan-out does over the cap."""
+        for key in (layout.home_timeline(user), layout.author_timeline(user)):
+            ids = self.nodes.values.get(key)
+            if ids and not ids[-1].startswith(MARKER) and 0 < length < len(ids):
+                self.nodes.values[key] = ids[:length]
 
     def forget_bodies(self):
-        self.cache.known = {tweet_id: body for tweet_id, body in self.cache.known.items() if body is None}
+        self.nodes.forget(*(key for key, body in self.nodes.values.items() if key.startswith("tweet:") and body))
 
     def die_building(self, user):
-        """Leave a mark that nobody will come back to."""
+        """Leave a marker that nobody will come back to."""
         self.cache.home.begin(user)
 
     def lose_cache(self):
-        """Redis restarts empty; what it remembered of recent tweets, the indexes have by then."""
+        """Redis restarts empty; what it remembered of recent tweets and edges, the indexes have by then."""
         self.catch_up()
-        for timelines in (self.cache.home, self.cache.authors):
-            timelines.warm.clear()
-            timelines.marks.clear()
-        self.cache.recents.clear()
-        self.cache.known.clear()
-        self.cache.history += 1
+        self.nodes.begin_anew()
+
+    def promote_a_replica(self):
+        """Redis has lost nothing, and nobody can know."""
+        self.nodes.change_history()
 
     def during(self, place, step, *arguments):
         """Let something happen in the middle of the next read or rebuild that comes by there."""
-        part, name = place
-        setattr(part(self), name, lambda: step(self, *arguments))
+        self._interruptions[place] = lambda: step(self, *arguments)
 
     # what readers see
     def famous(self):
         return frozenset(self.since)
 
-    def turn(self, user, limit):
+    def warm(self, user):
+        """Return the cached timeline, or None."""
+        return self.cache.home.load([user]).get(user)
+
+    def turn(self, user, limit, *, is_next=False):
         """Read the next page while all this goes on: further down than the last one, and in order."""
         cursor, last = self._sessions.pop(user, (TOP, TOP))
-        page = self.reading.home(user, limit, cursor)
+        page = (self.next_pages if is_next else self.pages).home(user, limit, cursor)
         ids = [last, *(tweet.tweet_id for tweet in page.tweets)]
         assert all(above > below for above, below in pairwise(ids))
         if page.next_cursor:
             assert len(page.tweets) == limit
             self._sessions[user] = read_cursor(page.next_cursor), ids[-1]
 
-    def paged(self, user, limit, seen=NOTHING):
+    def turn_in_the_next_version(self, user, limit):
+        """The same, by a process whose layout has another version."""
+        self.turn(user, limit, is_next=True)
+
+    def paged(self, user, limit, since=NOTHING, pages=None):
         """Page from the top to the end; only the last page may be short."""
-        pages, cursor = [], TOP
+        found, cursor = [], TOP
         while True:
-            page = self.reading.home(user, limit, cursor, seen)
-            pages.append(page.tweets)
+            page = (pages or self.pages).home(user, limit, cursor, since)
+            found += page.tweets
             if page.next_cursor is None:
-                break
+                return found
             assert len(page.tweets) == limit
             cursor = read_cursor(page.next_cursor)
-        return [one for page in pages for one in page]
 
     def mark(self, user):
         """Look at the top, and return the mark to ask from later."""
-        return read_mark(self.reading.home(user, 1).newest)
+        return read_mark(self.pages.home(user, 1).newest)
 
     def dust_settles(self):
         """All events are handled, the indexes have caught up, what died is forgotten, and nothing more happens."""
-        for part in (self.cache.home, self.cache.authors, self.archive):
-            part.calm()
+        self._interruptions.clear()
         self.catch_up()
         while self.pending:
             self.deliver(0)
-        for user in [*self.cache.home.marks]:
-            self.evict(user)
+        lists = {key: value for key, value in self.nodes.values.items() if isinstance(value, list)}
+        self.nodes.forget(*(key for key, ids in lists.items() if ids[-1].startswith(MARKER)))
         self.wait()
 
     def next_id(self):
         self._count += 1
         return str(int(first_id(int(self.now * 1000))) + self._count)
+
+    def _builder(self, cache, cap):
+        return Builder(cache, self.database, self.database, self.slots, cap, FEW)
+
+    def _pages(self, builder, cache, least):
+        celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, WAVE, lambda: self.now)
+        bodies = Bodies(cache, self.database, lambda: self.now)
+        parts = cache, self.database, self.database, builder, celebrity_tweets, bodies
+        return Pages(*parts, self.sources.append, lambda: self.now, least)
+
+    def _followers(self, author):
+        return [follower for follower, followee in self.database.follows if followee == author]
+
+    def _interrupt(self, name, kind):
+        if happens := self._interruptions.pop((name, kind), None):
+            happens()
 
     def _tell(self, *event):
         self.topic.append(event)

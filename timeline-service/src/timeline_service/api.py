@@ -7,12 +7,14 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines.merge import TOP
 from timeline_service.auth import KeysAwayError, UnauthorizedError, caller
-from timeline_service.places import BusyError
+from timeline_service.cursors import BadCursorError, read_cursor
+from timeline_service.page import Pages
 from timeline_service.problems import read_limit
-from timeline_service.reading import Reading
-from timeline_service.seen import NOTHING, read_mark
-from timeline_service.timeline import TOP, BadCursorError, StoreAwayError, read_cursor
+from timeline_service.rebuild_slots import BusyError
+from timeline_service.since_mark import NOTHING, read_mark
 
 MOST_COUNTED = 100
 STATUSES = {
@@ -24,7 +26,7 @@ STATUSES = {
 }
 
 
-def blueprint(reading: Reading, authenticate: Callable[[], None]) -> Blueprint:
+def blueprint(pages: Pages, authenticate: Callable[[], None]) -> Blueprint:
     """Routes over the caller's own timeline; there is no way to ask for another's."""
     bp = Blueprint("timeline", __name__, url_prefix="/v1")
     bp.before_request(authenticate)
@@ -33,15 +35,15 @@ def blueprint(reading: Reading, authenticate: Callable[[], None]) -> Blueprint:
     def timeline() -> ResponseReturnValue:
         """Show what the caller and those they follow said, newest first; with since, only what is new."""
         cursor, since = request.args.get("cursor"), request.args.get("since")
-        page = reading.home(
+        page = pages.home(
             caller(),
             read_limit(20, 200),
             read_cursor(cursor) if cursor else TOP,
             read_mark(since) if since else NOTHING,
         )
         tweets = ",".join(tweet.shown for tweet in page.tweets)
-        rest = json.dumps({"next_cursor": page.next_cursor, "newest": page.newest})
-        response = Response(f'{{"tweets":[{tweets}],{rest[1:]}', content_type="application/json")
+        ends = f'"next_cursor":{json.dumps(page.next_cursor)},"newest":{json.dumps(page.newest)}'
+        response = Response(f'{{"tweets":[{tweets}],{ends}}}', content_type="application/json")
         if page.next_cursor:
             following_page = urlencode(request.args.to_dict() | {"cursor": page.next_cursor})
             response.headers["Link"] = f'<{request.path}?{following_page}>; rel="next"'
@@ -50,7 +52,7 @@ def blueprint(reading: Reading, authenticate: Callable[[], None]) -> Blueprint:
     @bp.get("/timeline/count")
     def count() -> ResponseReturnValue:
         """Count what is new, up to a hundred."""
-        page = reading.home(caller(), MOST_COUNTED, seen=read_mark(request.args.get("since", "")))
+        page = pages.home(caller(), MOST_COUNTED, since=read_mark(request.args.get("since", "")))
         return jsonify(count=len(page.tweets), more=page.next_cursor is not None)
 
     return bp

@@ -7,20 +7,22 @@ later.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
-from timeline_service.stores import Archive, Cache
-from timeline_service.timeline import CacheAwayError, Tweet
+from murmuration_runtime.errors import RedisAwayError
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.tweets import Tweet
+from timeline_service.builder import Tweets
 
-HELD = 1.0
+HELD_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
 class Bodies:
     """Tweets that exist. Safe among threads."""
 
-    def __init__(self, cache: Cache, archive: Archive, clock: Callable[[], float]) -> None:
-        """Take the stores and a clock that never steps back."""
+    def __init__(self, cache: TimelineReader, tweets: Tweets, clock: Callable[[], float]) -> None:
+        """clock: never steps back."""
         self._cache = cache
-        self._archive = archive
+        self._tweets = tweets
         self._clock = clock
         self._held: dict[str, Tweet | None] = {}
         self._until = 0.0
@@ -28,7 +30,7 @@ class Bodies:
     def of(self, tweet_ids: Sequence[str]) -> Mapping[str, Tweet]:
         """Return those of the tweets that exist."""
         if (now := self._clock()) >= self._until:
-            self._held, self._until = {}, now + HELD
+            self._held, self._until = {}, now + HELD_SECONDS
         held = self._held  # this one, whatever becomes of it meanwhile: nothing in it is older than it is
         if missing := [tweet_id for tweet_id in tweet_ids if tweet_id not in held]:
             held.update(self._read(missing))
@@ -39,10 +41,10 @@ class Bodies:
         try:
             known, rights = self._cache.bodies(tweet_ids)
             if rights:
-                found = self._archive.tweets([*rights])
+                found = self._tweets.tweets([*rights])
                 self._cache.fill(rights, found)
                 known |= dict.fromkeys(rights) | found
-        except CacheAwayError as error:
-            _log.warning("reading tweets from the database", extra={"reason": str(error)})
-            return dict.fromkeys(tweet_ids) | self._archive.tweets(tweet_ids)
+        except RedisAwayError as error:
+            _log.warning("Redis is away: reading tweets from the database", extra={"reason": str(error)})
+            return dict.fromkeys(tweet_ids) | self._tweets.tweets(tweet_ids)
         return known

@@ -1,80 +1,123 @@
 """Timelines built from the database, and put into the cache.
 
-Rule: first the mark, then everything that is read. A tweet that arrives after the mark lands above it and is merged in;
-one that arrived before is among its author's recent ones. A follow that changes after the mark changes it, so that
-nothing is kept before whom the user follows was read again; one that changed before is in the table, or among the notes
-where the index lags. While the mark is there, whoever was read need not be read again: what they say arrives.
+Rule: first the marker, then everything that is read, then the commit; murmuration_timelines.reader says why that loses
+nothing. While the marker is there, whoever was read need not be read again: what they say arrives above it. So after a
+follow that changed, only the new followees are read.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
+from typing import Protocol
 
-from timeline_service.places import Places
-from timeline_service.stores import Archive, Cache
-from timeline_service.timeline import BEGINNING, CAP, TOP, Run, Timeline, behind, union
+from murmuration_timelines.layout import BEGINNING, CAP
+from murmuration_timelines.merge import TOP, Run, Timeline, incomplete, union
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.tweets import Tweet
+from timeline_service.rebuild_slots import RebuildSlots
 
 ATTEMPTS = 16
-CHUNK = 128  # authors that are read between two renewals of a mark
+CHUNK = 128  # authors that are read between two renewals of a marker
 FEW = 16  # ids that are read of an author at the least: fewer cost the database as much
 
 
-class Building:
+class Follows(Protocol):
+    """Whom everybody follows."""
+
+    def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
+        """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
+
+
+class Tweets(Protocol):
+    """What everybody said, for what the cache does not hold."""
+
+    def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
+        """Return for each author so many undeleted tweets below an id of theirs, by an index that may lag."""
+
+    def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
+        """Return those of the tweets that are not deleted, strongly consistent."""
+
+
+class Gathered:
+    """What a rebuild has read so far: of whom, and which ids."""
+
+    def __init__(self) -> None:
+        self.authors: frozenset[str] = frozenset()
+        self.runs: list[Run] = []
+
+
+class Builder:
     """Timelines and runs of ids from the database. Safe among threads."""
 
-    def __init__(self, cache: Cache, archive: Archive, places: Places, cap: int = CAP, few: int = FEW) -> None:
-        """Take the stores, the door that bounds how much is built at once, and the sizes."""
+    def __init__(
+        self,
+        cache: TimelineReader,
+        follows: Follows,
+        tweets: Tweets,
+        slots: RebuildSlots,
+        cap: int = CAP,
+        few: int = FEW,
+    ) -> None:
         self._cache = cache
-        self._archive = archive
-        self._places = places
+        self._follows = follows
+        self._tweets = tweets
+        self._slots = slots
         self._cap = cap
         self._few = few
 
     def home(self, user_id: str) -> Timeline:
-        """Build a home timeline, celebrities' tweets included, unless another was faster."""
-        home, token = self._cache.home, None
-        with self._places.one():
+        """Build a cold home timeline and cache it; while another builds it, return what we read and cache nothing."""
+        home = self._cache.home
+        with self._slots.one():
+            token, gathered = home.begin(user_id), Gathered()
             for _ in range(ATTEMPTS):
-                if token is None or not home.renew(user_id, token, look_again=True):
-                    token, known, runs = home.begin(user_id), frozenset[str](), list[Run]()
-                if token is None and (warm := home.load([user_id])):
-                    return warm[user_id]
-                following = self._archive.followees(user_id, self._cache.noted(user_id)) | {user_id}
-                if new := following - known:
-                    renew = partial(home.renew, user_id, token) if token else bool
-                    runs.append(self.gathered(new, TOP, self._cap, renew))
-                    known |= new
-                timeline = self._complete(union(runs, count=self._cap), following)
-                if token is None or home.commit(user_id, token, timeline):
+                if token is None:
+                    return home.load([user_id]).get(user_id) or self._read(user_id, Gathered())
+                timeline = self._read(user_id, gathered, partial(home.renew, user_id, token))
+                if home.commit(user_id, token, timeline):
                     break
+                if not home.renew(user_id, token, look_again=True):  # the marker is gone: nothing that was read counts
+                    token, gathered = home.begin(user_id), Gathered()
             return timeline
 
     def authors(self, author_ids: Iterable[str]) -> dict[str, Timeline]:
         """Build the timelines of authors alone."""
-        with self._places.one():
-            tokens = {author_id: self._cache.authors.begin(author_id) for author_id in author_ids}
-            runs = self._archive.ids(dict.fromkeys(tokens, TOP), self._cap)
+        authors = self._cache.authors
+        with self._slots.one():
+            tokens = {author_id: authors.begin(author_id) for author_id in author_ids}
+            runs = self._tweets.ids(dict.fromkeys(tokens, TOP), self._cap)
             built = {author_id: self._complete(runs[author_id], frozenset({author_id})) for author_id in tokens}
             for author_id, token in tokens.items():
                 if token:
-                    self._cache.authors.commit(author_id, token, built[author_id])
+                    authors.commit(author_id, token, built[author_id])
             return built
 
-    def gathered(self, author_ids: Iterable[str], below: str, count: int, renew: Callable[[], object] = bool) -> Run:
+    def gather(
+        self, author_ids: Iterable[str], below: str, count: int, after_chunk: Callable[[], object] | None = None
+    ) -> Run:
         """Gather the newest so many ids of these authors, and those below that came with them."""
         wanted = dict.fromkeys(author_ids, below)
         share = min(max(2 * count // len(wanted), self._few), count)
         runs: dict[str, Run] = {}
         while wanted:
             for some in chunks(wanted, CHUNK):
-                found = self._archive.ids({author_id: wanted[author_id] for author_id in some}, share)
+                found = self._tweets.ids({author_id: wanted[author_id] for author_id in some}, share)
                 for author_id, run in found.items():
                     above = runs[author_id].ids if author_id in runs else []
                     runs[author_id] = Run([*above, *run.ids], run.floor)
-                renew()
-            wanted = behind(runs, count)
+                if after_chunk:
+                    after_chunk()
+            wanted = incomplete(runs, count)
             share = min(4 * share, count)
         return union(runs.values(), count=max(count, self._cap))
+
+    def _read(self, user_id: str, gathered: Gathered, after_chunk: Callable[[], object] | None = None) -> Timeline:
+        """Read whom the user follows now, and the tweets of those whose are not yet gathered."""
+        followees = self._follows.followees(user_id, self._cache.noted(user_id)) | {user_id}
+        if new := followees - gathered.authors:
+            gathered.runs.append(self.gather(new, TOP, self._cap, after_chunk))
+            gathered.authors |= new
+        return self._complete(union(gathered.runs, count=self._cap), followees)
 
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
         """Add what the index may not have yet."""

@@ -2,101 +2,138 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from timeline_service.ahead import Ahead
+from murmuration_runtime.errors import RedisAwayError
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import TOP, Run, union
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.tweets import Tweet
 from timeline_service.bodies import Bodies
-from timeline_service.building import Building
-from timeline_service.celebrities import Sayings
-from timeline_service.places import BusyError
-from timeline_service.seen import NOTHING, Seen, write_mark
-from timeline_service.stores import Archive, Cache
-from timeline_service.timeline import BEGINNING, TOP, CacheAwayError, Page, Run, Tweet, page, union, visible
+from timeline_service.builder import Builder, Follows, Tweets
+from timeline_service.celebrity_tweets import CelebrityTweets
+from timeline_service.cursors import write_cursor
+from timeline_service.deep_pages import DeepPages
+from timeline_service.rebuild_slots import BusyError
+from timeline_service.since_mark import NOTHING, SinceMark, write_mark
 
 AMPLE = 3  # times as many ids as wanted fill a page, unless many are deleted or of authors left
 LEAST = 60  # ids that are read even for a small page: more than a mark names
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Page:
+    """Some tweets, newest first, where they go on, and the mark to ask later for what is new above them."""
+
+    tweets: list[Tweet]
+    next_cursor: str | None
+    newest: str | None
+
+
 class Stretch(NamedTuple):
     """Some ids in a row, whom the reader followed meanwhile, what knows the bodies, and where it all came from."""
 
     run: Run
-    following: frozenset[str]
+    followees: frozenset[str]
     bodies: Callable[[Sequence[str]], Mapping[str, Tweet]]
     source: str
 
 
-class Reading:
-    """Home timelines over one cache and one archive. Safe among threads."""
+@dataclass
+class Descent:
+    """How far down a timeline has been read, and whom its reader followed meanwhile."""
+
+    below: str
+    followees: frozenset[str] = frozenset()
+
+
+class Pages:
+    """Pages of home timelines over one cache and one database. Safe among threads."""
 
     def __init__(
         self,
-        cache: Cache,
-        archive: Archive,
-        building: Building,
-        sayings: Sayings,
+        cache: TimelineReader,
+        follows: Follows,
+        tweets: Tweets,
+        builder: Builder,
+        celebrity_tweets: CelebrityTweets,
         bodies: Bodies,
-        note: Callable[[str], None],
+        count_page: Callable[[str], None],
         clock: Callable[[], float],
         least: int = LEAST,
     ) -> None:
-        """Take the stores, what builds on them, whom to tell where each page came from, the time, and a size."""
+        """count_page: is told of each page where it came from: cache, rebuild, database, or shed."""
         self._cache = cache
-        self._archive = archive
-        self._building = building
-        self._sayings = sayings
+        self._follows = follows
+        self._tweets = tweets
+        self._builder = builder
+        self._celebrity_tweets = celebrity_tweets
         self._bodies = bodies
-        self._ahead = Ahead(building.gathered, clock)
-        self._note = note
+        self._deep_pages = DeepPages(builder.gather, clock)
+        self._count_page = count_page
         self._clock = clock
         self._least = least
 
-    def home(self, user_id: str, limit: int, cursor: str = TOP, seen: Seen = NOTHING) -> Page:
-        """Return the tweets below the cursor that were not seen; a page is short only at the very end."""
-        now, newest = self._clock(), None
+    def home(self, user_id: str, limit: int, cursor: str = TOP, since: SinceMark = NOTHING) -> Page:
+        """Return the tweets below the cursor that are new since the mark; a page is short only at the very end."""
+        now, newest, source = self._clock(), None, ""
         tweets: list[Tweet] = []
         try:
             for stretch in self._stretches(user_id, cursor, max(AMPLE * (limit + 1), self._least)):
-                newest = newest or write_mark(stretch.run, now)
-                tweets += _shown(stretch, seen, limit + 1 - len(tweets))
-                if len(tweets) > limit or stretch.run.floor <= seen.floor:
+                newest, source = newest or write_mark(stretch.run, now), stretch.source
+                tweets += _shown(stretch, since, limit + 1 - len(tweets))
+                if len(tweets) > limit or stretch.run.floor <= since.floor:
                     break
         except BusyError:
-            self._note("shed")
+            self._count_page("shed")
             raise
-        self._note(stretch.source)
-        return page(tweets, limit, newest if cursor == TOP else None)
+        self._count_page(source)
+        shown = tweets[:limit]
+        next_cursor = (
+            write_cursor(shown[-1].tweet_id) if len(tweets) > limit else None
+        )  # one more: there is a next page
+        return Page(shown, next_cursor, newest if cursor == TOP else None)
 
     def _stretches(self, user_id: str, below: str, ample: int) -> Iterator[Stretch]:
         """Give all that lies below an id, down to the first tweet ever."""
+        descent = Descent(below)
         try:
-            for count in [ample, None] if below == TOP else [None]:  # at the top a part of what is cached will do
-                timeline = self._cache.home.load([user_id], count).get(user_id)
-                source = "cache" if timeline else "rebuild"
-                timeline = timeline or self._building.home(user_id)
-                following, runs = timeline.following, [timeline, *self._sayings.runs(timeline.following, count)]
-                more = True
-                while more:
-                    run = union(runs, below, ample)
-                    yield Stretch(run, following, self._bodies.of, source)
-                    below, more = min(below, run.floor), len(run.ids) == ample
-        except CacheAwayError as error:
-            _log.warning("reading from the database", extra={"reason": str(error)})
-            following = self._archive.followees(user_id) | {user_id}
-        while below != BEGINNING:
-            run = self._ahead.run(user_id, following, below, ample)
-            yield Stretch(run, following, self._archive.tweets, "database")
-            below = run.floor
+            if below == TOP:  # a part of what is cached fills most pages
+                yield from self._cached(user_id, descent, ample, newest=ample)
+            yield from self._cached(user_id, descent, ample, newest=None)
+        except RedisAwayError as error:
+            _log.warning("Redis is away: reading from the database", extra={"reason": str(error)})
+            descent.followees = self._follows.followees(user_id) | {user_id}
+        while descent.below != BEGINNING:
+            run = self._deep_pages.run(user_id, descent.followees, descent.below, ample)
+            yield Stretch(run, descent.followees, self._tweets.tweets, "database")
+            descent.below = run.floor
+
+    def _cached(self, user_id: str, descent: Descent, ample: int, newest: int | None) -> Iterator[Stretch]:
+        """Give what the cache holds, or so many of the newest ids of it; build it first where it is cold."""
+        timeline = self._cache.home.load([user_id], newest).get(user_id)
+        source = "cache" if timeline else "rebuild"
+        timeline = timeline or self._builder.home(user_id)
+        descent.followees = timeline.followees
+        runs = [timeline, *self._celebrity_tweets.runs(timeline.followees, newest)]
+        is_more = True
+        while is_more:
+            run = union(runs, descent.below, ample)
+            yield Stretch(run, timeline.followees, self._bodies.of, source)
+            descent.below, is_more = min(descent.below, run.floor), len(run.ids) == ample
 
 
-def _shown(stretch: Stretch, seen: Seen, wanted: int) -> list[Tweet]:
+def _shown(stretch: Stretch, since: SinceMark, wanted: int) -> list[Tweet]:
     """Return the first so many that are new, exist, and whose authors are followed."""
     new: Sequence[str] = stretch.run.ids
-    if seen is not NOTHING:
-        new = [tweet_id for tweet_id in new if seen.new(tweet_id)]
+    if since is not NOTHING:
+        new = [tweet_id for tweet_id in new if since.is_new(tweet_id)]
     tweets: list[Tweet] = []
     while new and len(tweets) < wanted:
         chunk, new = new[:wanted], new[wanted:]
-        tweets += visible(chunk, stretch.bodies(chunk), stretch.following)
+        bodies = stretch.bodies(chunk)
+        found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
+        tweets += [tweet for tweet in found if tweet.author_id in stretch.followees]
     return tweets[:wanted]

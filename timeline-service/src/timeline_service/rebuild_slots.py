@@ -1,5 +1,6 @@
-"""A door that lets a few in at a time, and keeps only as many waiting, and only for a moment."""
+"""How many timelines are built at once: a few, and as many reads wait for a moment. Pure."""
 
+import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,36 +10,39 @@ class BusyError(Exception):
     """There is more to do than can be done now; the same call may succeed in a few seconds."""
 
 
-class Places:
-    """So many at once, and as many waiting: whoever comes beyond that, or waits in vain, hears BusyError."""
+class RebuildSlots:
+    """So many at once, and as many waiting: whoever comes beyond that, or waits in vain, gets BusyError."""
 
     def __init__(self, most: int, patience: float) -> None:
-        """Take how many may be inside, and for how many seconds one waits."""
-        self.inside = 0
-        self.waiting = 0
+        """patience: seconds that a read waits for a slot."""
         self._most = most
         self._patience = patience
-        self._changed = threading.Condition()
+        self._admitted = threading.BoundedSemaphore(2 * most)  # with a slot, or waiting for one
+        self._free: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(most):
+            self._free.put(None)
+
+    @property
+    def taken(self) -> int:
+        """Tell how many are taken now."""
+        return self._most - self._free.qsize()
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Be inside."""
-        with self._changed:
-            if self.inside == self._most:
-                self._wait()
-            self.inside += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self.inside -= 1
-                self._changed.notify()
-
-    def _wait(self) -> None:
-        if self.waiting == self._most:
+        """Hold a slot for as long as the context lasts."""
+        if not self._admitted.acquire(blocking=False):
             raise BusyError("too many timelines are being built; try again shortly")
-        self.waiting += 1
-        came = self._changed.wait_for(lambda: self.inside < self._most, self._patience)
-        self.waiting -= 1
-        if not came:
-            raise BusyError("other timelines are still being built; try again shortly")
+        try:
+            self._take()
+            try:
+                yield
+            finally:
+                self._free.put(None)
+        finally:
+            self._admitted.release()
+
+    def _take(self) -> None:
+        try:
+            self._free.get(timeout=self._patience)
+        except queue.Empty:
+            raise BusyError("other timelines are still being built; try again shortly") from None

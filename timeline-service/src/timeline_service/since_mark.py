@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from contracts.ids import TWEET_ID, first_id
-from timeline_service.timeline import BEGINNING, BadCursorError, Run, opaque, plain
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Run
+from timeline_service.cursors import BadCursorError, opaque, plain
 
 SETTLING = 10.0  # seconds after which a tweet has arrived, or is so late that something is broken
 MOST = 50  # ids that a mark names: it has to fit in a URL
@@ -19,18 +21,18 @@ _MARK = re.compile(rf"(0|{TWEET_ID})(\.{TWEET_ID}){{0,{MOST}}}")
 
 
 @dataclass(frozen=True)
-class Seen:
+class SinceMark:
     """All that was there: everything down from the floor, and some above it."""
 
     floor: str
     above: frozenset[str]
 
-    def new(self, tweet_id: str) -> bool:
+    def is_new(self, tweet_id: str) -> bool:
         """Tell whether a tweet was not there."""
         return tweet_id > self.floor and tweet_id not in self.above
 
 
-NOTHING = Seen(BEGINNING, frozenset())
+NOTHING = SinceMark(BEGINNING, frozenset())
 
 
 def settled_id(now: float) -> str:
@@ -46,9 +48,9 @@ def write_mark(run: Run, now: float) -> str:
     return opaque(".".join([floor, *above]))
 
 
-def read_mark(mark: str) -> Seen:
+def read_mark(mark: str) -> SinceMark:
     """Return what a mark notes."""
     if (text := plain(mark)) and _MARK.fullmatch(text):
         floor, *above = text.split(".")
-        return Seen(floor, frozenset(above))
+        return SinceMark(floor, frozenset(above))
     raise BadCursorError("since: give back a newest as it came, or leave it out")

@@ -7,6 +7,7 @@ StoreAwayError; what somebody must correct is StoreRefusedError. Anything else i
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
+BATCH = 100  # keys that one BatchGetItem takes
+MOST_THROTTLED = 5  # answers in a row that leave keys unread
+THROTTLED_SECONDS = 0.02  # the first pause; each is longer by this than the one before
 CONFLICT_ATTEMPTS = 8
 CONFLICT_SECONDS = 0.02  # the first pause is shorter than this; each may be twice as long as the one before
 PASSING = {
@@ -113,6 +117,22 @@ def errors_named(store: str = "DynamoDB") -> Iterator[None]:
         if code in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise _counted(StoreAwayError(f"{store} is too busy or not ready: {error}"), store, code) from error
         raise
+
+
+def items(dynamodb: DynamoDBClient, table: str, keys: Sequence[Any]) -> Iterator[Any]:
+    """Give the items that are there, strongly consistent, however many keys there are."""
+    wanted, throttled = list(keys), 0
+    while wanted:
+        request: Any = {table: {"Keys": wanted[:BATCH], "ConsistentRead": True}}
+        with errors_named():
+            answer = dynamodb.batch_get_item(RequestItems=request)
+        yield from answer["Responses"].get(table, [])
+        left = answer["UnprocessedKeys"].get(table, {"Keys": []})["Keys"]
+        throttled = throttled + 1 if left else 0
+        if throttled == MOST_THROTTLED:
+            raise StoreAwayError(f"DynamoDB left keys of {table} unread {throttled} times in a row")
+        time.sleep(THROTTLED_SECONDS * throttled)
+        wanted = [*left, *wanted[BATCH:]]
 
 
 def retry_conflicts(write: Callable[[], Answer]) -> Answer:
