@@ -12,9 +12,10 @@ from typing import Any
 from redis import Redis
 from redis.crc import key_slot
 
-from fanout_worker import layout
-from fanout_worker.nodes import Script
-from fanout_worker.timelines import INSERT, Timelines, connect
+from murmuration_runtime.redis_nodes import Script
+from murmuration_timelines import layout
+from murmuration_timelines.scripts import INSERT
+from murmuration_timelines.writer import TimelineWriter, connect
 
 PAGE = 1_000  # followers that are read at once
 Deliver = Callable[[str], object]
@@ -55,7 +56,7 @@ class Field:
 
     def __init__(self, url: str, users: int) -> None:
         self.nodes = connect(url)
-        self.timelines = Timelines(self.nodes)
+        self.timelines = TimelineWriter(self.nodes)
         self._client: Any = self.nodes.client
         self._users = [f"u-{n:032d}" for n in range(users)]
         self._lanes = {lanes: [self._users[lane::lanes] for lane in range(lanes)] for lanes in (1, 2, 4)}

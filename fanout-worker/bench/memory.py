@@ -7,9 +7,9 @@ import statistics
 import uuid
 from typing import Any
 
-from fanout_worker import layout
-from fanout_worker.timelines import Timelines, connect
 from murmuration_testkit.redis_nodes import redis_node
+from murmuration_timelines import layout
+from murmuration_timelines.writer import TimelineWriter, connect
 
 from .field import fresh
 
@@ -23,25 +23,25 @@ def memory() -> list[dict[str, Any]]:
     """Measure one Redis with so many users, and each kind of key."""
     with redis_node("--maxmemory", "4gb") as node:
         nodes = connect(node.url)
-        redis, timelines = node.redis, Timelines(nodes)
+        redis, timelines = node.redis, TimelineWriter(nodes)
         seeds = [f"seed-{n}" for n in range(PHASES)]
         for seed in seeds:
             redis.rpush(layout.home_timeline(seed), "0")
         for n in range(FILL + PHASES):
             timelines.insert(fresh(), seeds[max(0, n - FILL) :])
         for _ in range(layout.RECENT):
-            timelines.remember("author", fresh())
+            timelines.add_recent("author", fresh())
         redis.rpush("plain", *(fresh() for _ in range(layout.CAP)))
         tweet_id = fresh()
         tweet = {"tweet_id": tweet_id, "author_id": _user(), "text": "x" * 80, "created_at": 1_700_000_000_000}
         redis.set(layout.body(tweet_id), f"!12345678{json.dumps(tweet)}")
-        timelines.bury(gone := fresh())
+        timelines.set_tombstone(gone := fresh())
         cost = {name: redis.memory_usage(key, samples=0) for name, key in _kinds(tweet_id, gone).items()}
         lists = statistics.mean(redis.memory_usage(layout.home_timeline(seed), samples=0) for seed in seeds)
         before = redis.info("memory")["used_memory"]
         _populate(node.redis, seeds)
         user = (redis.info("memory")["used_memory"] - before) / USERS
-        followed = statistics.mean(redis.memory_usage(layout.following(f"user-{n}"), samples=0) for n in range(100))
+        followed = statistics.mean(redis.memory_usage(layout.followees(f"user-{n}"), samples=0) for n in range(100))
         nodes.close()
     figures = [
         {
@@ -75,7 +75,7 @@ def _populate(redis: Any, seeds: list[str]) -> None:
         for n in range(USERS):
             pipeline.restore(layout.home_timeline(f"user-{n}"), 7 * 86_400_000, next(lists))
             followed = " ".join(["!12345678", *(_user() for _ in range(FOLLOWEES)), ""])
-            pipeline.set(layout.following(f"user-{n}"), followed, ex=7 * 86_400)
+            pipeline.set(layout.followees(f"user-{n}"), followed, ex=7 * 86_400)
             if n % 100 == 0:
                 pipeline.execute()
         pipeline.execute()

@@ -12,13 +12,15 @@ from typing import Any
 import boto3
 from redis import Redis
 
-from fanout_worker import layout
 from fanout_worker.deliveries import Deliveries
-from fanout_worker.store import client as our_client
-from fanout_worker.tables import PAGE, Tables
-from fanout_worker.timelines import Timelines, connect
+from fanout_worker.dynamo_celebrities import DynamoCelebrities
+from fanout_worker.dynamo_follows import PAGE, DynamoFollows
+from fanout_worker.dynamo_tweets import DynamoTweets
+from murmuration_runtime import dynamo
 from murmuration_testkit.dynamodb_local import dynamodb_local
 from murmuration_testkit.rows import put_all
+from murmuration_timelines import layout
+from murmuration_timelines.writer import TimelineWriter, connect
 
 FOLLOWERS = tuple(map(int, os.environ.get("FOLLOWERS", "100,1000,10000,100000").split(",")))
 ROUNDS = 7
@@ -42,8 +44,15 @@ def whole_way() -> list[dict[str, Any]]:
     ):
         os.environ["AWS_ENDPOINT_URL_DYNAMODB"] = store.url
         bare = boto3.client("dynamodb")
+        worker = dynamo.client(attempts=1, plain=["Query"])
         deliveries = Deliveries(
-            Timelines(nodes), Tables(our_client(), ""), 10**9, 20, may_be_celebrity=set().__contains__
+            TimelineWriter(nodes),
+            DynamoFollows(worker, ""),
+            DynamoTweets(worker, ""),
+            DynamoCelebrities(worker, ""),
+            10**9,
+            20,
+            may_be_celebrity=lambda _: False,
         )
         ids = (str(FIRST + n) for n in itertools.count(10**6))
         for count in FOLLOWERS:

@@ -1,65 +1,77 @@
-"""Timelines and followers in memory; each call can be made to fail."""
+"""The tables in memory, and timelines on a Redis in memory; each call to either can be interrupted, or fail."""
 
 from collections import defaultdict
 from dataclasses import replace
 
-from fanout_worker import layout
-from fanout_worker.celebrities import Author
-from fanout_worker.deliveries import StoreAwayError
+from fanout_worker.deliveries import Deliveries
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines import layout
+from murmuration_timelines.celebrities import Author
+from murmuration_timelines.fake import FakeNodes
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.writer import TimelineWriter
 
 
 class Memory:
-    """Both stores of the deliveries, with the order of what was asked of them."""
+    """All that deliveries stand on, with the order of what was asked: its name, and of whom."""
 
     def __init__(self, faults=()):
-        self.lists = defaultdict(list)
-        self.following = defaultdict(set)
         self.edges = set()
         self.said = defaultdict(list)
-        self.recents = defaultdict(list)
-        self.said_by = defaultdict(list)
         self.authors = defaultdict(Author)
-        self.buried = set()
-        self.noted = set()
         self.asked = []
-        self.meanwhile = lambda *_: None
-        self._faults = iter(faults)
+        self.meanwhile = lambda _: None
+        self.faults = iter(())
+        self.nodes = FakeNodes()
+        self.nodes.before = lambda name, keys: self._ask(name, *(key[key.index("{") + 1 : -1] for key in keys))
+        self.timelines, self.reader = TimelineWriter(self.nodes), TimelineReader(self.nodes)
+        self.faults = iter(faults)
 
-    def remember(self, author_id, tweet_id):
-        self._ask("remember", tweet_id)
-        self.recents[author_id].append(tweet_id)
+    def deliveries(self, threshold=9, ahead=20, **more):
+        return Deliveries(self.timelines, self, self, self, threshold, ahead, **more)
 
-    def own(self, author_id, tweet_id):
-        self._ask("own", author_id)
-        self.said_by[author_id] = placed(self.said_by[author_id], tweet_id)
-        self.lists[author_id] = placed(self.lists[author_id], tweet_id)
-        return 2
+    # the timelines, past all interruptions
+    def warm(self, user, *ids, followees=()):
+        """Give somebody a timeline that is complete."""
+        self.quietly(lambda: self._commit(self.reader.home, user, ids, {user, *followees}))
 
-    def insert(self, tweet_id, user_ids):
-        self._ask("insert", *user_ids)
-        for user_id in user_ids:
-            self.lists[user_id] = placed(self.lists[user_id], tweet_id)
-        return len(user_ids)
+    def warm_author(self, user):
+        """Give somebody an author's timeline that is complete, and empty."""
+        self.quietly(lambda: self._commit(self.reader.authors, user, (), {user}))
 
-    def note(self, follower_id, followee_id):
-        self._ask("note", follower_id)
-        self.noted.add((follower_id, followee_id))
-        return bool(self.lists[follower_id])
+    def ids(self, user):
+        """Return the list of a home timeline as it is, with its last element."""
+        return self.nodes.values.get(layout.home_timeline(user), [])
 
-    def recent(self, author_id):
-        self._ask("recent", author_id)
-        return self.recents[author_id]
+    def author_ids(self, user):
+        """Return the list of an author's timeline as it is, with its last element."""
+        return self.nodes.values.get(layout.author_timeline(user), [])
 
-    def agree(self, follower_id, followee_id, tweet_ids):
-        self._ask("agree", follower_id)
-        ids, following, warm = agreed(self.lists[follower_id], self.following[follower_id], followee_id, tweet_ids)
-        self.lists[follower_id], self.following[follower_id] = ids, following
-        return warm
+    def followees(self, user):
+        """Return whom somebody's warm timeline shows."""
+        found = self.quietly(lambda: self.reader.home.load([user]))
+        return {*found[user].followees} if found else set()
 
-    def bury(self, tweet_id):
-        self._ask("bury", tweet_id)
-        self.buried.add(tweet_id)
+    def noted(self, user):
+        return self.nodes.values.get(layout.noted(user), set())
 
+    def recent(self, user):
+        return self.nodes.values.get(layout.recent(user), set())
+
+    def is_buried(self, tweet_id):
+        return self.nodes.values.get(layout.body(tweet_id)) == ""
+
+    def quietly(self, work):
+        """Do something that nothing interrupts."""
+        before, self.nodes.before = self.nodes.before, lambda *_: None
+        try:
+            return work()
+        finally:
+            self.nodes.before = before
+
+    # the tables
     def author(self, user_id):
         self._ask("author", user_id)
         return self.authors[user_id]
@@ -72,7 +84,7 @@ class Memory:
         return True
 
     def begin_demotion(self, user_id, until, threshold):
-        self._ask("begin", user_id)
+        self._ask("begin_demotion", user_id)
         author = self.authors[user_id]
         if not author.since or author.followers_count >= threshold:
             return False
@@ -80,15 +92,12 @@ class Memory:
         return True
 
     def end_demotion(self, user_id, since, until):
-        self._ask("end", user_id)
+        self._ask("end_demotion", user_id)
         author = self.authors[user_id]
         if (author.since, author.until) != (since, until):
             return False
         self.authors[user_id] = Author(author.followers_count)
         return True
-
-    def author_of(self, tweet_id):
-        return next((author for author, said in self.said.items() if tweet_id in said), None)
 
     def followers(self, followee_id):
         self._ask("followers", followee_id)
@@ -103,32 +112,12 @@ class Memory:
         self._ask("latest", author_id)
         return self.said[author_id][:count]
 
+    def _commit(self, timelines, user, ids, followees):
+        built = Timeline(sorted(ids, reverse=True), BEGINNING, frozenset(followees))
+        assert timelines.commit(user, timelines.begin(user), built)
+
     def _ask(self, *call):
         self.asked.append(call)
         self.meanwhile(call[0])
-        if next(self._faults, False):
+        if next(self.faults, False):
             raise StoreAwayError("no route")
-
-
-def placed(ids, tweet_id, cap=layout.CAP, slack=layout.SLACK):
-    """The rule of insert.lua, said in Python: the list after one insert."""
-    if not ids:
-        return []
-    mark = ids[-1:] if ids[-1].startswith("!") else []
-    known = ids[: len(ids) - len(mark)]
-    if known and not mark and int(tweet_id) <= int(known[-1]):
-        return ids
-    placed = [*sorted({*known, tweet_id}, key=int, reverse=True), *mark]
-    return placed[:cap] if len(placed) > cap + slack and not mark else placed
-
-
-def agreed(ids, following, followee, tweet_ids, cap=layout.CAP):
-    """The rule of agree.lua, said in Python: list, following and whether it is warm, after one followee changed."""
-    if ids and ids[-1].startswith("!"):
-        return [*ids[:-1], f"{ids[-1]}~"], following, False
-    if not ids or not following:
-        return [], following, False
-    if tweet_ids is None:
-        return ids, following - {followee}, True
-    above = {tweet_id for tweet_id in tweet_ids if int(tweet_id) > int(ids[-1])}
-    return sorted({*ids, *above}, key=int, reverse=True)[:cap], following | {followee}, True

@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.ids import first_id
-from fanout_worker.celebrities import Author, is_pushed
-from fanout_worker.deliveries import Deliveries, StoreAwayError
 from fanout_worker.demotion import StillCelebrityError, demote
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines import reset_timelines
+from murmuration_timelines.celebrities import Author
 
 from .memory import Memory
 
@@ -22,29 +23,21 @@ def star(followers_count=10, since=None, until=None):
     memory.edges = {(fan, "bob") for fan in FANS}
     memory.authors["bob"] = Author(followers_count, since, until)
     for user in ("bob", *FANS):
-        memory.lists[user], memory.following[user] = ["0"], {user, "bob"}
-    memory.said_by["bob"] = ["0"]
+        memory.warm(user, followees=["bob"])
+    memory.warm_author("bob")
     return memory
 
 
 def deliveries(memory, threshold=5, **more):
-    return Deliveries(memory, memory, threshold, AHEAD, now=lambda: NOW, **more)
+    return memory.deliveries(threshold, AHEAD, now=lambda: NOW, **more)
 
 
 def demoted(memory, until="until", threshold=11):
-    def settle(followers):
+    def refresh(followers):
         for follower in followers:
-            deliveries(memory, threshold).settle(follower, "bob")
+            deliveries(memory, threshold).refresh_followee(follower, "bob")
 
-    return demote("bob", memory, settle, threshold, until)
-
-
-@given(st.integers(10**18, 8 * 10**18), st.integers(10**18, 8 * 10**18))
-def test_whatever_lies_below_since_is_pushed_and_all_else_only_in_a_demotion(tweet, since):
-    """Exactly at the id, on the same side for everybody."""
-    assert is_pushed(str(tweet), None, None)
-    assert is_pushed(str(tweet), str(since), None) == (tweet < since)
-    assert is_pushed(str(tweet), str(since), "1")
+    return demote("bob", memory, memory.followers, refresh, threshold=threshold, until=until)
 
 
 def test_promotion_lies_ahead_and_loses_nothing_at_the_exact_id():
@@ -56,9 +49,9 @@ def test_promotion_lies_ahead_and_loses_nothing_at_the_exact_id():
         deliveries(memory).fan_out(tweet_id, "bob")
     assert memory.authors["bob"].since == str(since)
     for fan in FANS:
-        assert memory.lists[fan] == [said[1], said[0], "0"]
-    assert memory.said_by["bob"] == memory.lists["bob"] == [*reversed(said), "0"]
-    assert memory.recents["bob"] == said
+        assert memory.ids(fan) == [said[1], said[0], "0"]
+    assert memory.author_ids("bob") == memory.ids("bob") == [*reversed(said), "0"]
+    assert memory.recent("bob") == {*said}
 
 
 def test_two_workers_promote_once():
@@ -67,7 +60,7 @@ def test_two_workers_promote_once():
     memory.meanwhile = lambda call: call == "promote" and memory.authors.update(bob=Author(10, "5"))
     deliveries(memory).fan_out(first_id(NOW), "bob")
     assert memory.authors["bob"].since == "5"
-    assert memory.lists["fan-0"] == [first_id(NOW), "0"]
+    assert memory.ids("fan-0") == [first_id(NOW), "0"]
 
 
 def test_who_has_a_follower_too_few_is_an_author_like_others():
@@ -81,7 +74,7 @@ def test_who_is_not_known_as_a_celebrity_is_pushed_without_a_look():
     """The list of them may lag: to push too much is harmless, and no ordinary tweet costs a read of its author."""
     memory = star(since="5")
     deliveries(memory, may_be_celebrity=lambda _: False).fan_out(first_id(NOW), "bob")
-    assert memory.lists["fan-0"] == [first_id(NOW), "0"]
+    assert memory.ids("fan-0") == [first_id(NOW), "0"]
     assert ("author", "bob") not in memory.asked
     assert memory.authors["bob"].since == "5"
 
@@ -89,13 +82,13 @@ def test_who_is_not_known_as_a_celebrity_is_pushed_without_a_look():
 def test_a_demotion_brings_everybody_what_was_not_pushed():
     """From the recents and the index, whichever has it; afterwards the author is like any other."""
     memory = star(since="1700000000000000001")
-    memory.lists["fan-4"] = []
+    reset_timelines.of_user(memory.nodes, "fan-4")
     ids = [f"170000000000000000{n}" for n in range(1, 4)]
     memory.said["bob"] = [ids[1], ids[0]]
-    memory.recents["bob"] = [ids[2]]
+    memory.timelines.add_recent("bob", ids[2])
     assert demoted(memory) == len(FANS)
-    assert all(memory.lists[fan] == [*reversed(ids), "0"] for fan in FANS[:4])
-    assert memory.lists["fan-4"] == []
+    assert all(memory.ids(fan) == [*reversed(ids), "0"] for fan in FANS[:4])
+    assert memory.ids("fan-4") == []
     assert memory.authors["bob"] == Author(10)
 
 
@@ -121,18 +114,18 @@ def test_a_demotion_of_nobody_says_so():
 def test_a_demotion_that_dies_anywhere_loses_nothing_and_the_next_one_ends_it(steps):
     """Until it has ended, readers merge; a tweet that comes between is pushed."""
     memory = star(since="1700000000000000001")
-    memory.recents["bob"] = ["1700000000000000002"]
-    memory._faults = iter([False] * steps + [True])  # noqa: SLF001
+    memory.timelines.add_recent("bob", "1700000000000000002")
+    memory.faults = iter([False] * steps + [True])
     try:
         demoted(memory)
     except StoreAwayError:
         assert memory.authors["bob"].since
-    memory._faults = iter(())  # noqa: SLF001
+    memory.faults = iter(())
     deliveries(memory, threshold=11).fan_out("1700000000000000003", "bob")
     demoted(memory)
     assert memory.authors["bob"] == Author(10)
     wanted = ["1700000000000000003", "1700000000000000002", "0"]
-    assert all(memory.lists[fan] == wanted for fan in FANS)
+    assert all(memory.ids(fan) == wanted for fan in FANS)
 
 
 @pytest.mark.parametrize("looked", [False, True])
@@ -151,4 +144,4 @@ def test_a_demotion_in_the_middle_of_a_tweet_loses_nothing(looked):
     memory.author = author
     deliveries(memory, threshold=11).fan_out(tweet, "bob")
     assert memory.authors["bob"] == Author(10)
-    assert all(memory.lists[fan] == [tweet, "0"] for fan in FANS)
+    assert all(memory.ids(fan) == [tweet, "0"] for fan in FANS)

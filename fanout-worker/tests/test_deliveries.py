@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import TOPICS, Source, TweetCreated, TweetDeleted, examples
-from fanout_worker.deliveries import Deliveries
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Timeline
 from murmuration_worker.inbox import Inbox
 from murmuration_worker.messages import Message
 
@@ -16,9 +17,7 @@ OURS = [topic for topic in TOPICS.values() if "fanout-worker" in topic.consumers
 
 
 def deliver(memory, *events):
-    Deliveries(
-        memory, memory, celebrity_threshold=9, celebrity_ahead=20, now=lambda: 1_700_000_000_000, sleep=lambda _: None
-    ).deliver(events)
+    memory.deliveries(now=lambda: 1_700_000_000_000, sleep=lambda _: None).deliver(events)
 
 
 def test_a_tweet_reaches_its_author_and_every_warm_follower():
@@ -26,10 +25,10 @@ def test_a_tweet_reaches_its_author_and_every_warm_follower():
     memory = Memory()
     memory.edges = {(f"fan-{n}", "bob") for n in range(5)}
     for user in ("bob", "fan-0", "fan-4"):
-        memory.lists[user] = ["0"]
+        memory.warm(user)
     deliver(memory, tweet("1700000000000000001"))
-    assert memory.lists["bob"] == memory.lists["fan-0"] == memory.lists["fan-4"] == ["1700000000000000001", "0"]
-    assert memory.lists["fan-1"] == []
+    assert memory.ids("bob") == memory.ids("fan-0") == memory.ids("fan-4") == ["1700000000000000001", "0"]
+    assert memory.ids("fan-1") == []
 
 
 def test_a_tweet_is_remembered_before_its_followers_are_read():
@@ -37,14 +36,13 @@ def test_a_tweet_is_remembered_before_its_followers_are_read():
     memory = Memory()
     deliver(memory, tweet("1700000000000000001"))
     asked = [call[0] for call in memory.asked]
-    assert asked.index("remember") < asked.index("author") < asked.index("followers")
+    assert asked.index("zadd") < asked.index("author") < asked.index("followers")
 
 
 def warm(*ids):
     """Alice's timeline, in which she sees herself alone."""
     memory = Memory()
-    memory.lists["alice"] = [*ids, "0"]
-    memory.following["alice"] = {"alice"}
+    memory.warm("alice", *ids)
     return memory
 
 
@@ -53,10 +51,11 @@ def test_a_follow_brings_what_the_index_and_the_recents_know():
     memory = warm()
     memory.edges = {("alice", "bob")}
     memory.said["bob"] = ["1700000000000000002", "1700000000000000001"]
-    memory.recents["bob"] = ["1700000000000000002", "1700000000000000003"]
+    for n in (2, 3):
+        memory.timelines.add_recent("bob", f"170000000000000000{n}")
     deliver(memory, follow(1, "alice", "bob"))
-    assert memory.lists["alice"] == [f"170000000000000000{n}" for n in (3, 2, 1)] + ["0"]
-    assert memory.following["alice"] == {"alice", "bob"}
+    assert memory.ids("alice") == [f"170000000000000000{n}" for n in (3, 2, 1)] + ["0"]
+    assert memory.followees("alice") == {"alice", "bob"}
 
 
 @pytest.mark.parametrize("following", [True, False])
@@ -65,7 +64,7 @@ def test_the_table_decides_whatever_the_event_says(following):
     memory = warm()
     memory.edges = set() if following else {("alice", "bob")}
     deliver(memory, follow(1, "alice", "bob", following=following))
-    assert ("bob" in memory.following["alice"]) is not following
+    assert ("bob" in memory.followees("alice")) is not following
 
 
 def test_an_edge_that_changes_meanwhile_is_looked_at_again():
@@ -74,14 +73,14 @@ def test_an_edge_that_changes_meanwhile_is_looked_at_again():
     memory.edges = {("alice", "bob")}
     memory.meanwhile = lambda call: memory.edges.clear() if call == "agree" else None
     deliver(memory, follow(1, "alice", "bob"))
-    assert memory.following["alice"] == {"alice"}
+    assert memory.followees("alice") == {"alice"}
 
 
 def test_a_fan_out_that_read_its_page_before_an_unfollow_and_writes_after_it_shows_nothing():
     """The id may lie in the list; the reader goes by `following`. A later follow finds it where it belongs."""
-    memory = warm()
+    memory = Memory()
+    memory.warm("alice", followees=["bob"])
     memory.edges = {("alice", "bob")}
-    memory.following["alice"].add("bob")
 
     def unfollow(call):
         if call == "insert" and memory.asked[-1] == ("insert", "alice"):
@@ -91,12 +90,12 @@ def test_a_fan_out_that_read_its_page_before_an_unfollow_and_writes_after_it_sho
 
     memory.meanwhile = unfollow
     deliver(memory, tweet("1700000000000000001"))
-    assert memory.lists["alice"] == ["1700000000000000001", "0"]
-    assert memory.following["alice"] == {"alice"}
+    assert memory.ids("alice") == ["1700000000000000001", "0"]
+    assert memory.followees("alice") == {"alice"}
     memory.edges = {("alice", "bob")}
     deliver(memory, follow(2, "alice", "bob"))
-    assert memory.lists["alice"] == ["1700000000000000001", "0"]
-    assert memory.following["alice"] == {"alice", "bob"}
+    assert memory.ids("alice") == ["1700000000000000001", "0"]
+    assert memory.followees("alice") == {"alice", "bob"}
 
 
 def test_a_follow_after_the_page_was_read_finds_the_tweet_though_the_index_lags():
@@ -112,7 +111,7 @@ def test_a_follow_after_the_page_was_read_finds_the_tweet_though_the_index_lags(
     memory.meanwhile = begin_to_follow
     deliver(memory, tweet("1700000000000000001"))
     assert memory.said["bob"] == []
-    assert memory.lists["alice"] == ["1700000000000000001", "0"]
+    assert memory.ids("alice") == ["1700000000000000001", "0"]
 
 
 def test_a_cold_timeline_costs_a_note_and_no_more():
@@ -120,16 +119,20 @@ def test_a_cold_timeline_costs_a_note_and_no_more():
     memory = Memory()
     memory.edges = {("alice", "bob")}
     deliver(memory, follow(1, "alice", "bob"))
-    assert memory.asked == [("note", "alice")]
-    assert memory.noted == {("alice", "bob")}
+    assert memory.asked == [("sadd", "alice")]
+    assert memory.noted("alice") == {"bob"}
 
 
 def test_a_rebuild_in_progress_looks_at_the_follows_again():
     """Its builder may have read them before this one changed; what arrived meanwhile stays."""
     memory = Memory()
-    memory.lists["alice"] = ["1700000000000000001", "!token"]
-    deliver(memory, follow(1, "alice", "bob"))
-    assert memory.lists["alice"] == ["1700000000000000001", "!token~"]
+    token = memory.reader.home.begin("alice")
+    deliver(memory, tweet("1700000000000000001", "alice"), follow(1, "alice", "bob"))
+    built = Timeline([], BEGINNING, frozenset({"alice"}))
+    assert not memory.reader.home.commit("alice", token, built)
+    assert memory.reader.home.renew("alice", token, look_again=True)
+    assert memory.reader.home.commit("alice", token, built)
+    assert memory.ids("alice") == ["1700000000000000001", "0"]
 
 
 @settings(deadline=None)
@@ -138,11 +141,12 @@ def test_a_store_that_comes_and_goes_loses_nothing(faults):
     """Whatever fails in between, every event ends as if nothing had."""
     memory = Memory(faults)
     memory.edges = {("fan-1", "bob"), ("fan-2", "bob"), ("fan-3", "bob")}
-    memory.lists["fan-3"] = ["0"]
+    memory.warm("fan-3")
     gone = TweetDeleted("d", Source("s", 9), "1700000000000000001", "bob", None)
     deliver(memory, tweet("1700000000000000001"), tweet("1700000000000000002"), gone)
-    assert memory.lists["fan-3"] == ["1700000000000000002", "1700000000000000001", "0"]
-    assert memory.buried == {"1700000000000000001"}
+    assert memory.ids("fan-3") == ["1700000000000000002", "1700000000000000001", "0"]
+    assert memory.is_buried("1700000000000000001")
+    assert not memory.is_buried("1700000000000000002")
 
 
 def test_every_topic_that_lists_this_service_is_consumed():
@@ -157,15 +161,15 @@ def test_every_example_of_every_version_is_delivered(topic):
     for example in examples.examples(topic):
         memory = Memory()
         author = getattr(example.event, "author_id", "")
-        memory.lists[author] = ["0"]
+        memory.warm(author)
         message = Message(topic.name, 3, 7, b"key", example.value, [])
         ((_, event),) = Inbox(topic, examples.codec(topic), pytest.fail).read([message])
         deliver(memory, event)
         if isinstance(example.event, TweetCreated):
-            assert memory.lists[author] == [example.event.tweet_id, "0"], example
+            assert memory.ids(author) == [example.event.tweet_id, "0"], example
         elif isinstance(example.event, TweetDeleted):
-            assert memory.buried == {example.event.tweet_id}, example
+            assert memory.is_buried(example.event.tweet_id), example
         else:
-            assert (example.event.follower_id, example.event.followee_id) in memory.noted, example
+            assert example.event.followee_id in memory.noted(example.event.follower_id), example
         versions.add(example.version)
     assert versions == {version.number for version in topic.versions}

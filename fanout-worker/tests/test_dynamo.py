@@ -3,16 +3,21 @@
 import os
 import random
 import threading
+from functools import partial
 
 import pytest
 from botocore.awsrequest import AWSResponse
 
-from fanout_worker.celebrities import Author
-from fanout_worker.deliveries import StoreAwayError
-from fanout_worker.store import client
-from fanout_worker.tables import CONFLICT_ATTEMPTS, PAGE, Tables
+from fanout_worker.dynamo_celebrities import DynamoCelebrities
+from fanout_worker.dynamo_follows import PAGE, DynamoFollows
+from fanout_worker.dynamo_tweets import DynamoTweets
+from murmuration_runtime import dynamo
+from murmuration_runtime.dynamo import CONFLICT_ATTEMPTS
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines.celebrities import Author
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
+client = partial(dynamo.client, attempts=1, plain=["Query"])
 
 
 @pytest.mark.stack
@@ -28,7 +33,7 @@ def test_pages_hold_everyone_once(somebody):
     ]
     for start in range(0, len(rows), 25):
         dynamodb.batch_write_item(RequestItems={f"{PREFIX}followers": rows[start : start + 25]})
-    pages = list(Tables(dynamodb, PREFIX).followers(star))
+    pages = list(DynamoFollows(dynamodb, PREFIX).followers(star))
     assert [len(page) for page in pages] == [PAGE, 25]
     assert sorted(fan for page in pages for fan in page) == sorted(fans)
     assert len(asked) == 2
@@ -43,7 +48,7 @@ def test_the_latest_are_the_authors_newest_undeleted(somebody):
         item = {"tweet_id": {"S": str(first + n)}, "author_id": {"S": author}}
         deleted = {"deleted_at": {"N": "1"}} if n in (3, 4, 5) else {}
         dynamodb.put_item(TableName=f"{PREFIX}tweets", Item=item | deleted)
-    assert Tables(dynamodb, PREFIX).latest(author, 3) == [str(first + n) for n in (7, 6, 2)]
+    assert DynamoTweets(dynamodb, PREFIX).latest(author, 3) == [str(first + n) for n in (7, 6, 2)]
 
 
 @pytest.mark.stack
@@ -52,7 +57,7 @@ def test_an_edge_is_there_or_not(somebody):
     dynamodb, alice, bob = client(), somebody(), somebody()
     item = {"followee_id": {"S": bob}, "follower_id": {"S": alice}, "followed_at": {"N": "1"}}
     dynamodb.put_item(TableName=f"{PREFIX}followers", Item=item)
-    tables = Tables(dynamodb, PREFIX)
+    tables = DynamoFollows(dynamodb, PREFIX)
     assert (tables.follows(alice, bob), tables.follows(bob, alice)) == (True, False)
 
 
@@ -74,7 +79,7 @@ class Slow:
 def test_the_next_page_is_read_while_one_is_being_written():
     """One ahead and no more: memory is two pages, however many follow."""
     slow = Slow()
-    pages = Tables(slow, "").followers("star")
+    pages = DynamoFollows(slow, "").followers("star")
     assert slow.asked[0].wait(5)
     assert next(pages) == ["fan-0"]
     assert slow.asked[1].wait(5)
@@ -86,7 +91,7 @@ def test_an_error_in_a_page_that_was_read_ahead_reaches_whoever_needs_it():
     """Never a page too few, in silence."""
     slow = Slow()
     slow.asked = [threading.Event(), None]
-    pages = Tables(slow, "").followers("star")
+    pages = DynamoFollows(slow, "").followers("star")
     assert next(pages) == ["fan-0"]
     with pytest.raises(AttributeError):
         next(pages)
@@ -98,7 +103,7 @@ class TestCelebrities:
 
     def test_a_promotion_is_once_and_a_demotion_has_a_beginning_and_an_end(self, somebody):
         """Each step only from the one before it, whatever else is in the row."""
-        tables, star = Tables(client(), PREFIX), somebody()
+        tables, star = DynamoCelebrities(client(), PREFIX), somebody()
         count(star, 12)
         assert tables.author(star) == Author(12)
         assert not tables.begin_demotion(star, "6", 20)
@@ -116,11 +121,11 @@ class TestCelebrities:
 
     def test_nobody_in_particular_is_an_author_like_others(self, somebody):
         """The row may come later than the first tweet's event."""
-        assert Tables(client(), PREFIX).author(somebody()) == Author()
+        assert DynamoCelebrities(client(), PREFIX).author(somebody()) == Author()
 
     def test_the_sparse_index_lists_the_celebrities_alone(self, somebody):
         """Readers scan it every few seconds."""
-        tables, star, other = Tables(client(), PREFIX), somebody(), somebody()
+        tables, star, other = DynamoCelebrities(client(), PREFIX), somebody(), somebody()
         count(other, 12)
         tables.promote(star, "5")
         assert star in tables.celebrities()
@@ -161,14 +166,14 @@ def with_conflicts(times):
         return response
 
     dynamodb.meta.events.register("before-send.dynamodb.UpdateItem", refuse)
-    return Tables(dynamodb, PREFIX), refused
+    return DynamoCelebrities(dynamodb, PREFIX), refused
 
 
 @pytest.mark.stack
 def test_whose_a_tweet_is_unless_it_is_deleted(somebody):
     """The row decides, whatever an event or a letter says."""
     author, tweet_id = somebody(), str(random.randrange(10**18, 8 * 10**18))
-    tables, item = Tables(client(), PREFIX), {"tweet_id": {"S": tweet_id}, "author_id": {"S": author}}
+    tables, item = DynamoTweets(client(), PREFIX), {"tweet_id": {"S": tweet_id}, "author_id": {"S": author}}
     assert tables.author_of(tweet_id) is None
     client().put_item(TableName=f"{PREFIX}tweets", Item=item)
     assert tables.author_of(tweet_id) == author
@@ -183,4 +188,4 @@ def test_a_store_that_is_away_is_named(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
     with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
-        Tables(client(), "").check()
+        DynamoFollows(client(), "").check()

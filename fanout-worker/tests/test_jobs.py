@@ -11,9 +11,9 @@ import boto3
 import pytest
 
 from contracts import TOPICS
-from fanout_worker import layout
-from fanout_worker.timelines import connect
 from fanout_worker.topics import SERVICE, TOPICS_READ
+from murmuration_timelines import layout
+from murmuration_timelines.writer import connect
 from murmuration_worker.dead_letters import DeadLetters, unhandled_letters
 from murmuration_worker.messages import Message
 
@@ -44,11 +44,11 @@ def redis():
 
 def warm(redis, user, *followees):
     redis.rpush(layout.home_timeline(user), "0")
-    redis.set(layout.following(user), f"!12345678 {' '.join([user, *followees])} ")
+    redis.set(layout.followees(user), f"!12345678 {' '.join([user, *followees])} ")
 
 
 def shown(redis, user):
-    return redis.lrange(layout.home_timeline(user), 0, -1), set((redis.get(layout.following(user)) or "").split()[1:])
+    return redis.lrange(layout.home_timeline(user), 0, -1), set((redis.get(layout.followees(user)) or "").split()[1:])
 
 
 def follow(fan, star):
@@ -84,7 +84,7 @@ def test_cold_makes_a_user_cold(redis, somebody):
     user = somebody()
     warm(redis, user)
     code, done, _ = command("cold", user)
-    assert (code, done["home_timeline"], done["following"]) == (0, 1, 1)
+    assert (code, done["home_timeline"], done["followees"]) == (0, 1, 1)
     assert shown(redis, user) == ([], set())
 
 

@@ -4,12 +4,13 @@ from contextlib import closing, suppress
 
 import pytest
 
-from fanout_worker import cold, layout
-from fanout_worker.deliveries import Deliveries, StoreAwayError
-from fanout_worker.nodes import Nodes
-from fanout_worker.timelines import Timelines, connect
+from fanout_worker.deliveries import Deliveries
+from murmuration_runtime.errors import RedisAwayError
+from murmuration_runtime.redis_nodes import Nodes
 from murmuration_testkit.promises import StillBrokenError, promised
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+from murmuration_timelines import layout, reset_timelines
+from murmuration_timelines.writer import TimelineWriter, connect
 
 from .conftest import follow
 from .memory import Memory
@@ -36,7 +37,7 @@ def nodes(node):
 @pytest.mark.parametrize("followed", [True, False], ids=["unfollow", "follow"])
 def test_e5_a_worker_that_was_paused_and_then_killed_leaves_nothing_wrong(node, nodes, followed):
     """Between its look at the edge and its write the edge changes, and another worker acknowledges that."""
-    edge, tables, key = ("ann", "bob"), Memory(), layout.following("ann")
+    edge, tables, key = ("ann", "bob"), Memory(), layout.followees("ann")
     tables.edges = {edge} if followed else set()
     node.redis.rpush(layout.home_timeline("ann"), "0")
     node.redis.set(key, "!12345678 ann bob " if followed else "!12345678 ann ")
@@ -44,15 +45,18 @@ def test_e5_a_worker_that_was_paused_and_then_killed_leaves_nothing_wrong(node, 
     class KilledError(Exception):
         pass
 
-    class Paused(Timelines):
-        def agree(self, *given):
+    def deliveries(writer):
+        return Deliveries(writer(nodes), tables, tables, tables, 9, 20)
+
+    class Paused(TimelineWriter):
+        def _agree(self, *given):
             tables.edges ^= {edge}
-            Deliveries(Timelines(nodes), tables, 9, 20).settle(*edge)
-            super().agree(*given)
+            deliveries(TimelineWriter).refresh_followee(*edge)
+            super()._agree(*given)
             raise KilledError
 
     with suppress(KilledError):
-        Deliveries(Paused(nodes), tables, 9, 20).settle(*edge)
+        deliveries(Paused).refresh_followee(*edge)
     with promised():
         assert ("bob" in node.redis.get(key).split()) == (edge in tables.edges)
 
@@ -64,8 +68,8 @@ def test_e10_timelines_are_made_cold_on_a_redis_that_is_full(node, nodes):
     node.redis.rpush(layout.home_timeline("ann"), "0")
     node.redis.config_set("maxmemory-policy", "noeviction")
     node.redis.config_set("maxmemory", 1)
-    with promised(StoreAwayError):
-        assert cold.one(nodes, "ann")["home_timeline"] == 1
+    with promised(RedisAwayError):
+        assert reset_timelines.of_user(nodes, "ann")["home_timeline"] == 1
 
 
 @pytest.mark.stack
@@ -74,11 +78,11 @@ def test_e12_a_master_that_hangs_is_asked_once_for_a_page_of_followers(somebody)
     """Never follower by follower after a timeout: one page took 16 s, and the healthy masters' followers waited."""
     users = [somebody() for _ in range(30)]
     with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
-        timelines, hung = Timelines(nodes), cluster.owner(layout.home_timeline(users[0]))
+        timelines, hung = TimelineWriter(nodes), cluster.owner(layout.home_timeline(users[0]))
         timelines.insert("1700000000000000001", users)
         before = hung.redis.info("stats")["total_connections_received"]
         hung.pause()
-        with suppress(StoreAwayError):
+        with suppress(RedisAwayError):
             timelines.insert("1700000000000000002", users)
         hung.resume()
         hung.redis.ping()
@@ -92,9 +96,9 @@ def test_e14_what_an_account_said_is_read_once_for_many_new_followers():
     memory, fans = Memory(), [f"fan-{n}" for n in range(50)]
     for fan in fans:
         memory.edges.add((fan, "viral"))
-        memory.lists[fan], memory.following[fan] = ["0"], {fan}
-    Deliveries(memory, memory, 100, 20).deliver(follow(n, fan, "viral") for n, fan in enumerate(fans))
-    assert all("viral" in memory.following[fan] for fan in fans)
+        memory.warm(fan)
+    memory.deliveries(100).deliver(follow(n, fan, "viral") for n, fan in enumerate(fans))
+    assert all("viral" in memory.followees(fan) for fan in fans)
     with promised():
         assert memory.asked.count(("latest", "viral")) == 1
 
@@ -107,8 +111,8 @@ def test_e16_a_list_of_somebody_who_never_returns_is_not_kept_by_what_is_written
     key = layout.home_timeline("ann")
     node.redis.rpush(key, "0")
     if not evicted:
-        node.redis.set(layout.following("ann"), "!12345678 ann ")
+        node.redis.set(layout.followees("ann"), "!12345678 ann ")
     node.redis.eval(GROW_IDLE, 1, key, IDLE_S)
-    Timelines(nodes).insert("1700000000000000001", ["ann"])
+    TimelineWriter(nodes).insert("1700000000000000001", ["ann"])
     with promised():
         assert not node.redis.exists(key) or node.redis.object("IDLETIME", key) >= IDLE_S

@@ -12,9 +12,9 @@ from confluent_kafka import Consumer, Producer
 
 from contracts import TOPICS, Source, TweetDeleted
 from contracts.registry import codec_for
-from fanout_worker import layout
-from fanout_worker.timelines import connect
 from murmuration_testkit.waiting import eventually
+from murmuration_timelines import layout
+from murmuration_timelines.writer import connect
 
 from .conftest import follow, tweet
 
@@ -33,7 +33,7 @@ def pair(redis, somebody):
     """Somebody warm, and whom they follow."""
     fan, star = somebody(), somebody()
     redis.rpush(layout.home_timeline(fan), "0")
-    redis.set(layout.following(fan), f"!12345678 {fan} {star} ")
+    redis.set(layout.followees(fan), f"!12345678 {fan} {star} ")
     item = {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}
     boto3.client("dynamodb").put_item(TableName=f"{PREFIX}followers", Item=item)
     return fan, star
@@ -107,8 +107,8 @@ def test_a_follow_that_is_told_again_after_the_unfollow_shows_nobody(redis, pair
     boto3.client("dynamodb").delete_item(TableName=f"{PREFIX}followers", Key=key)
     event = follow(1, fan, star)
     publish(event, replace(event, following=False))
-    eventually(lambda: redis.get(layout.following(fan)), f"!12345678 {fan} ")
+    eventually(lambda: redis.get(layout.followees(fan)), f"!12345678 {fan} ")
     publish(event)
     publish(follow(2, fan, other := f"{star}-other"))
     eventually(lambda: redis.sismember(layout.noted(fan), other), 1)
-    assert redis.get(layout.following(fan)) == f"!12345678 {fan} "
+    assert redis.get(layout.followees(fan)) == f"!12345678 {fan} "

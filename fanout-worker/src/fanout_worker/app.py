@@ -4,13 +4,15 @@ from typing import NoReturn
 
 from contracts import Event
 from fanout_worker.deliveries import Deliveries
-from fanout_worker.known import Known
+from fanout_worker.dynamo_celebrities import DynamoCelebrities
+from fanout_worker.dynamo_follows import DynamoFollows
+from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import Settings
-from fanout_worker.store import client
-from fanout_worker.tables import Tables
-from fanout_worker.timelines import Timelines, connect
 from fanout_worker.topics import SERVICE, TOPICS_READ
+from murmuration_runtime import dynamo
 from murmuration_runtime.settings import read
+from murmuration_timelines.celebrity_index import CelebrityIndex
+from murmuration_timelines.writer import TimelineWriter, connect
 from murmuration_worker.messages import Batch
 from murmuration_worker.progress import Progress
 from murmuration_worker.worker import consume, run_worker
@@ -19,28 +21,37 @@ from murmuration_worker.worker import consume, run_worker
 def fan_out() -> NoReturn:
     """Fan tweets out until told to stop."""
     settings = read(Settings)
-    timelines = Timelines(connect(settings.redis_url))
-    tables = Tables(client(), settings.table_prefix)
-    known = Known(tables.celebrities)
+    nodes = connect(settings.redis_url)
+    dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, connections=40, plain=["Query"])
+    follows = DynamoFollows(dynamodb, settings.table_prefix)
+    tweets = DynamoTweets(dynamodb, settings.table_prefix)
+    celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
+    index = CelebrityIndex(celebrities.celebrities)
     progress = Progress()
     deliveries = Deliveries(
-        timelines,
-        tables,
+        TimelineWriter(nodes),
+        follows,
+        tweets,
+        celebrities,
         settings.celebrity_threshold,
         settings.celebrity_ahead,
-        known.__contains__,
-        alive=progress.heartbeat,
+        may_be_celebrity=index.lists,
+        heartbeat=progress.heartbeat,
     )
 
     def deliver(batch: Batch[Event]) -> None:
         deliveries.deliver(batch.events)
 
+    def check_tables() -> None:
+        for rows in (follows, tweets, celebrities):
+            rows.check()
+
     run_worker(
         SERVICE,
         settings,
         [consume(topic, deliver) for topic in TOPICS_READ],
-        stores={"redis": timelines.check, "dynamodb": tables.check},
-        refresh={"celebrities": known.refresh},
+        stores={"redis": nodes.check, "dynamodb": check_tables},
+        refresh={"celebrities": index.refresh},
         repair="python -m fanout_worker cold --all",
         progress=progress,
     )

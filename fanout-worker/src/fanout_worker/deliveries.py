@@ -1,64 +1,30 @@
 """What each event does to the timelines.
 
-Rule: every step is safe to repeat, so an event is tried from its beginning until all of it is done. A tweet is
-remembered among its author's recent ones before the author and the followers are read: a demotion or a follow that
-these reads missed finds it there. A FollowChanged is only a hint to look at the edge: what the table says now is what
-the timeline is made to say.
+Rule: every step is safe to repeat, so an event is tried from its beginning until all of it is done. A tweet is added to
+its author's recent ones before the author and the followers are read: a demotion or a follow that these reads missed
+finds it there. A FollowChanged is only a hint to look at the edge: what the table says now is what the timeline is made
+to say.
 """
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from contracts import Event, FollowChanged, TweetCreated, TweetDeleted
 from contracts.ids import first_id
-from fanout_worker.celebrities import Author, is_pushed
-from fanout_worker.layout import CAP
 from fanout_worker.metrics import DONE, INSERTED, LAG, PROMOTED, RETRIES
-from murmuration_runtime import errors
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.retries import pauses
+from murmuration_timelines.celebrities import Author
+from murmuration_timelines.layout import CAP
+from murmuration_timelines.writer import TimelineWriter
 
-LONGEST_PAUSE = 2.0
 _log = logging.getLogger(__name__)
 
 
-class StoreAwayError(errors.StoreAwayError):
-    """A store did not answer; what was begun is begun again."""
-
-
-class Timelines(Protocol):
-    """Where tweets go."""
-
-    def remember(self, author_id: str, tweet_id: str) -> None:
-        """Keep the tweet among its author's recent ones."""
-
-    def own(self, author_id: str, tweet_id: str) -> int:
-        """Insert the tweet into its author's timelines, where they are warm; return into how many."""
-
-    def insert(self, tweet_id: str, user_ids: list[str]) -> int:
-        """Insert the tweet into these users' timelines, where they are warm; return into how many."""
-
-    def note(self, follower_id: str, followee_id: str) -> bool:
-        """Note that this edge changed; return whether there is a timeline, or a rebuild of one, that it concerns."""
-
-    def recent(self, author_id: str) -> Iterable[str]:
-        """Return the author's latest ids: the index may not have them yet."""
-
-    def agree(self, follower_id: str, followee_id: str, tweet_ids: Collection[str] | None) -> bool:
-        """Let a timeline show a followee, with these tweets of theirs, or None: no longer. False if it is cold."""
-
-    def bury(self, tweet_id: str) -> None:
-        """Put a tombstone in the place of the body."""
-
-
-class Tables(Protocol):
-    """Whom they go to, and what was said."""
-
-    def author(self, user_id: str) -> Author:
-        """Return what decides how an author's tweets travel, strongly consistent."""
-
-    def promote(self, user_id: str, since: str) -> bool:
-        """Make somebody a celebrity from this id on; False if they are one already."""
+class Follows(Protocol):
+    """Who follows whom."""
 
     def followers(self, followee_id: str) -> Iterator[list[str]]:
         """Give the followers in pages, strongly consistent; they are read from now on."""
@@ -66,8 +32,22 @@ class Tables(Protocol):
     def follows(self, follower_id: str, followee_id: str) -> bool:
         """Tell whether the edge is there, strongly consistent."""
 
+
+class Tweets(Protocol):
+    """What was said."""
+
     def latest(self, author_id: str, count: int) -> Iterable[str]:
         """Return the author's newest undeleted ids, as far as the index has them."""
+
+
+class Celebrities(Protocol):
+    """Whose tweets are not pushed."""
+
+    def author(self, user_id: str) -> Author:
+        """Return what decides how an author's tweets travel, strongly consistent."""
+
+    def promote(self, user_id: str, since: str) -> bool:
+        """Make somebody a celebrity from this id on; False if they are one already."""
 
 
 class Deliveries:
@@ -75,68 +55,75 @@ class Deliveries:
 
     def __init__(
         self,
-        timelines: Timelines,
-        tables: Tables,
+        timelines: TimelineWriter,
+        follows: Follows,
+        tweets: Tweets,
+        celebrities: Celebrities,
         celebrity_threshold: int,
         celebrity_ahead: float,
+        *,
         may_be_celebrity: Callable[[str], bool] = lambda _: True,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         sleep: Callable[[float], None] = time.sleep,
-        alive: Callable[[], object] = lambda: None,
+        heartbeat: Callable[[], object] = lambda: None,
     ) -> None:
-        """Take how many followers make a celebrity, how many seconds ahead, and who is looked up for it at all.
+        """celebrity_threshold: how many followers make a celebrity, celebrity_ahead: in how many seconds.
 
-        Alive hears that work goes on.
+        may_be_celebrity: whether an author's row is read before a tweet is pushed.
+        heartbeat: called after each page and each try, so that the watchdog sees progress.
         """
         self._timelines = timelines
-        self._tables = tables
+        self._follows = follows
+        self._tweets = tweets
+        self._celebrities = celebrities
         self._threshold = celebrity_threshold
-        self._may_be_celebrity = may_be_celebrity
         self._ahead_ms = int(celebrity_ahead * 1000)
-        self._alive = alive
+        self._may_be_celebrity = may_be_celebrity
         self._now = now
         self._sleep = sleep
+        self._heartbeat = heartbeat
 
     def deliver(self, events: Iterable[Event]) -> None:
         """Return when every event has had its effect. Blocks while a store is away."""
         for event in events:
-            pause = 0.05
+            wait = pauses()
             while not self._done(event):
-                self._sleep(pause)
-                pause = min(LONGEST_PAUSE, pause * 2)
+                self._sleep(next(wait))
             DONE.labels(type(event).__name__).inc()
 
     def fan_out(self, tweet_id: str, author_id: str) -> None:
         """Bring a tweet to its author's timelines, and unless the author is a celebrity to all that follow them."""
-        self._timelines.remember(author_id, tweet_id)
-        author = self._tables.author(author_id) if self._may_be_celebrity(author_id) else Author()
-        pushed = is_pushed(tweet_id, author.since, author.until)
-        pages = self._tables.followers(author_id) if pushed else iter(())
-        inserted, count = self._timelines.own(author_id, tweet_id), 0
+        self._timelines.add_recent(author_id, tweet_id)
+        author = self._celebrities.author(author_id) if self._may_be_celebrity(author_id) else Author()
+        pages = self._follows.followers(author_id) if author.is_pushed(tweet_id) else iter(())
+        inserted, count = self._timelines.insert_own(author_id, tweet_id), 0
         for followers in pages:
             if followers:
                 inserted += self._timelines.insert(tweet_id, followers)
             if author.since is None and count < self._threshold <= count + len(followers):
                 self._promote(author_id)
             count += len(followers)
-            self._alive()
+            self._heartbeat()
         INSERTED.inc(inserted)
 
-    def settle(self, follower_id: str, followee_id: str) -> None:
+    def refresh_followee(self, follower_id: str, followee_id: str) -> None:
         """Make a timeline say of a followee what the table says.
 
         Repeat until the edge was the same before and after: so a replay, or another's late hand, does no harm.
         """
-        warm = self._timelines.note(follower_id, followee_id)
+        warm = self._timelines.note_change(follower_id, followee_id)
         followed = None
-        while warm and followed != (now := self._tables.follows(follower_id, followee_id)):
+        while warm and followed != (now := self._follows.follows(follower_id, followee_id)):
             followed = now
-            ids = {*self._timelines.recent(followee_id), *self._tables.latest(followee_id, CAP)} if followed else None
-            warm = self._timelines.agree(follower_id, followee_id, ids)
+            if followed:
+                latest = {*self._timelines.recent(followee_id), *self._tweets.latest(followee_id, CAP)}
+                warm = self._timelines.set_followed(follower_id, followee_id, latest)
+            else:
+                warm = self._timelines.set_unfollowed(follower_id, followee_id)
 
-    def bury(self, tweet_id: str) -> None:
-        """Have every reader hear that the tweet is gone."""
-        self._timelines.bury(tweet_id)
+    def set_tombstone(self, tweet_id: str) -> None:
+        """Let every reader know that a tweet is deleted."""
+        self._timelines.set_tombstone(tweet_id)
 
     def _done(self, event: Event) -> bool:
         try:
@@ -145,20 +132,20 @@ class Deliveries:
                     self.fan_out(event.tweet_id, event.author_id)
                     LAG.observe(max(0, self._now() - event.occurred_at) / 1000)
                 case TweetDeleted():
-                    self.bury(event.tweet_id)
+                    self.set_tombstone(event.tweet_id)
                 case FollowChanged():
-                    self.settle(event.follower_id, event.followee_id)
+                    self.refresh_followee(event.follower_id, event.followee_id)
         except StoreAwayError as error:
             RETRIES.inc()
             _log.warning("retrying", extra={"event_id": event.event_id, "reason": str(error)})
             return False
         finally:
-            self._alive()
+            self._heartbeat()
         return True
 
     def _promote(self, author_id: str) -> None:
         """Whether this worker or another was faster, the first id that is not pushed lies ahead of all readers."""
         since = first_id(self._now() + self._ahead_ms)
-        if self._tables.promote(author_id, since):
+        if self._celebrities.promote(author_id, since):
             PROMOTED.inc()
             _log.info("promoted", extra={"author": author_id, "celebrity_since": since})

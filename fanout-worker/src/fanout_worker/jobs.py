@@ -10,16 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from contracts.ids import first_id
-from fanout_worker import cold
 from fanout_worker.deliveries import Deliveries
 from fanout_worker.demotion import StillCelebrityError, demote
+from fanout_worker.dynamo_celebrities import DynamoCelebrities
+from fanout_worker.dynamo_follows import DynamoFollows
+from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import JobSettings
-from fanout_worker.store import client
-from fanout_worker.tables import Tables
-from fanout_worker.timelines import Timelines, connect
 from fanout_worker.topics import SERVICE, TOPICS_READ
-from murmuration_runtime import errors, logs
+from murmuration_runtime import dynamo, errors, logs
 from murmuration_runtime.settings import read
+from murmuration_timelines import reset_timelines
+from murmuration_timelines.writer import TimelineWriter, connect
 from murmuration_worker.dead_letters import unhandled_letters
 
 THREADS = 8
@@ -31,33 +32,50 @@ class Job:
     def __init__(self, settings: JobSettings) -> None:
         self._settings = settings
         self._nodes = connect(settings.redis_url)
-        self._tables = Tables(client(), settings.table_prefix)
+        dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, plain=["Query"])
+        self._follows = DynamoFollows(dynamodb, settings.table_prefix)
+        self._tweets = DynamoTweets(dynamodb, settings.table_prefix)
+        self._celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
         self._deliveries = Deliveries(
-            Timelines(self._nodes), self._tables, settings.celebrity_threshold, settings.celebrity_ahead
+            TimelineWriter(self._nodes),
+            self._follows,
+            self._tweets,
+            self._celebrities,
+            settings.celebrity_threshold,
+            settings.celebrity_ahead,
         )
 
     def cold(self, user_id: str | None, node: str | None) -> int:
         """Make one user's timelines cold, or all of a node, or all there are."""
-        return _told(cold.one(self._nodes, user_id) if user_id else cold.everybody(self._nodes, node))
+        if user_id:
+            return _told(reset_timelines.of_user(self._nodes, user_id))
+        return _told(reset_timelines.of_everybody(self._nodes, node))
 
     def demote(self, user_id: str) -> int:
         """Have a celebrity's tweets fanned out again."""
         until = first_id(time.time_ns() // 1_000_000)
         with ThreadPoolExecutor(THREADS) as threads:
 
-            def settle(followers: Iterable[str]) -> None:
-                for _ in threads.map(partial(self._deliveries.settle, followee_id=user_id), followers):
+            def refresh(followers: Iterable[str]) -> None:
+                for _ in threads.map(partial(self._deliveries.refresh_followee, followee_id=user_id), followers):
                     pass
 
-            settled = demote(user_id, self._tables, settle, self._settings.celebrity_threshold, until)
+            settled = demote(
+                user_id,
+                self._celebrities,
+                self._follows.followers,
+                refresh,
+                threshold=self._settings.celebrity_threshold,
+                until=until,
+            )
         if settled is None:
             sys.stderr.write(f"{user_id} is no celebrity: nothing to do\n")
         return _told({"followers_settled": settled or 0, "celebrity_threshold": self._settings.celebrity_threshold})
 
     def celebrities(self) -> int:
         """Print a line of JSON for each celebrity, as far as the index has them."""
-        for user_id in sorted(self._tables.celebrities()):
-            author = self._tables.author(user_id)
+        for user_id in sorted(self._celebrities.celebrities()):
+            author = self._celebrities.author(user_id)
             _told(
                 {
                     "user_id": user_id,
@@ -92,13 +110,13 @@ class Job:
         """Go by the letter's headers and the tables: what could not be decoded is not needed."""
         match ids:
             case {"follower_id": follower_id, "followee_id": followee_id}:
-                self._deliveries.settle(follower_id, followee_id)
+                self._deliveries.refresh_followee(follower_id, followee_id)
                 return "edges"
             case {"tweet_id": tweet_id}:
-                if author_id := self._tables.author_of(tweet_id):
+                if author_id := self._tweets.author_of(tweet_id):
                     self._deliveries.fan_out(tweet_id, author_id)
                     return "tweets"
-                self._deliveries.bury(tweet_id)
+                self._deliveries.set_tombstone(tweet_id)
                 return "gone"
         return "nameless"
 
@@ -134,7 +152,7 @@ def run(asked: argparse.Namespace) -> int:
                 return job.celebrities()
             case _:
                 return job.dead_letters(forget_nameless=asked.forget_nameless)
-    except (cold.NoSuchNodeError, StillCelebrityError) as error:
+    except (reset_timelines.NoSuchNodeError, StillCelebrityError) as error:
         sys.stderr.write(f"{error}\n")
     except errors.StoreAwayError as error:
         sys.stderr.write(f"{error}; run it again when it does, it is safe to repeat\n")

@@ -1,7 +1,6 @@
-"""Redis in three kinds: the fake, the stack's, and a cluster; and ids that nobody had before."""
+"""Redis in three kinds: the fake, the stack's, and a cluster."""
 
 import os
-import uuid
 from contextlib import closing
 
 import pytest
@@ -55,9 +54,3 @@ def writer(nodes):
 @pytest.fixture
 def reader(nodes):
     return TimelineReader(nodes)
-
-
-@pytest.fixture
-def somebody():
-    """A user id that nobody had before, so that tests on shared stores keep out of each other's way."""
-    return lambda: f"u-{uuid.uuid4().hex}"
