@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +23,7 @@ from botocore.config import Config
 
 from contracts.ids import first_id
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.probes import get
 from murmuration_testkit.rows import put_all
 from murmuration_testkit.tokens import DAY_S, Issuer
 from murmuration_testkit.waiting import eventually
@@ -63,11 +64,12 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
 @contextmanager
 def served(**settings: str) -> Iterator[int]:
     """Serve timelines on a free port, by the service's own gunicorn settings."""
-    port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "-c", str(HERE.parent / "gunicorn.conf.py"), "--chdir", str(HERE)]
+    port, admin_port = free_port(), free_port()
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:murmuration_edge.gunicorn", "--chdir", str(HERE)]
     environment = {
         **os.environ,
         "PORT": str(port),
+        "ADMIN_PORT": str(admin_port),
         "HOST": "127.0.0.1",
         "BENCH_PUBLIC_KEY": ISSUER.public_pem(),
         **settings,
@@ -76,18 +78,10 @@ def served(**settings: str) -> Iterator[int]:
         [*command, "served:create()"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            eventually(partial(_ready, port), HTTPStatus.OK, within=60)
+            eventually(lambda: get(f"http://127.0.0.1:{admin_port}/readyz")[0], HTTPStatus.OK, within=60)
             yield port
         finally:
             process.terminate()
-
-
-def _ready(port: int) -> int:
-    try:
-        with Connection(port) as connection:
-            return connection.get("/readyz", None)[0]
-    except OSError:
-        return 0
 
 
 class Connection:

@@ -13,15 +13,13 @@ from .memory import MemoryDatabase
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-STRANGER = Issuer()  # signs with a key that nobody published
 SETTINGS = Settings(
-    jwks_url="unused",
+    port=0,
+    admin_port=0,
+    jwt_jwks_url="http://unused",
     jwt_issuer=ISSUER.name,
     jwt_audience=ISSUER.audience,
     redis_url="unused",
-    table_prefix="",
-    rebuilds_in_flight=4,
-    celebrities_a_wave=100,
 )
 
 

@@ -1,18 +1,14 @@
 """What a client sees."""
 
-import math
-import time
-
-import jwt
 import pytest
 
-from murmuration_runtime.errors import StoreAwayError
-from murmuration_testkit.tokens import Issuer
-from murmuration_testkit.waiting import eventually
+from murmuration_runtime.metrics import METRICS
+from murmuration_testkit.openapi import described, served
 from murmuration_timelines import layout
 from murmuration_timelines.fake import FakeNodes
+from timeline_service.rebuild_slots import BusyError
 
-from .conftest import STRANGER, bearer, client, tweet
+from .conftest import bearer, client, tweet
 from .memory import MemoryDatabase
 
 
@@ -79,93 +75,33 @@ def test_more_than_a_hundred_are_not_counted(http, database):
         ("/v1/timeline?since=x", 400, "since"),
         ("/v1/timeline/count", 400, "since"),
         ("/v1/timeline/count?since=x", 400, "since"),
-        ("/v1/nothing", 404, ""),
     ],
 )
 def test_what_cannot_be_done_is_a_problem(http, path, status, named):
-    """Every error has the same shape, Flask's own included."""
+    """With the status of its kind, and what was wrong."""
     response = http.get(path, headers=bearer("alice"))
     assert response.status_code == status
-    assert response.content_type == "application/problem+json"
     assert named in response.json["detail"]
 
 
-@pytest.mark.parametrize("headers", [{}, bearer("alice", exp=1), STRANGER.bearer("alice"), bearer("a{b")])
-def test_a_wrong_or_missing_token_is_401(http, headers):
-    """A timeline is for its owner only."""
-    assert http.get("/v1/timeline", headers=headers).status_code == 401
+def test_who_comes_while_too_much_is_rebuilt_is_told_to_come_again_in_two_seconds():
+    """With Retry-After."""
 
-
-def test_a_token_that_was_verified_is_believed_until_it_expires_and_no_longer(database):
-    """The signature is not verified again at every request; that the token is over is noticed to the second."""
-    times = []
-
-    class Counted(Issuer):
-        def get_signing_key_from_jwt(self, token):
-            times.append(token)
-            return super().get_signing_key_from_jwt(token)
-
-    issuer = Counted()
-    http = client(FakeNodes(), database, issuer)
-    headers = issuer.bearer("alice", exp=math.ceil(time.time()) + 1)
-    assert {http.get("/v1/timeline", headers=headers).status_code for _ in range(3)} == {200}
-    assert len(times) == 1
-    eventually(lambda: http.get("/v1/timeline", headers=headers).status_code, 401, within=5)
-
-
-def test_a_database_that_is_away_is_503_and_not_ready():
-    """The process stays alive, says what it waits for, and invites another try."""
-
-    class Away(MemoryDatabase):
-        def check(self):
-            raise StoreAwayError("DynamoDB did not answer: no route")
-
+    class Crowded(MemoryDatabase):
         def followees(self, user_id, noted=()):  # noqa: ARG002
-            raise StoreAwayError("DynamoDB did not answer: no route")
+            raise BusyError
 
-    http = client(FakeNodes(), Away())
-    response = http.get("/v1/timeline", headers=bearer("alice"))
-    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
-    assert http.get("/healthz").status_code == 200
-    assert http.get("/readyz").status_code == 503
+    response = client(FakeNodes(), Crowded()).get("/v1/timeline", headers=bearer("alice"))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
 
 
-def test_a_cache_is_awaited_at_the_start_and_done_without_later(nodes, database, said):
-    """Once it was there, the service is ready without it, and serves from the database."""
+def test_without_its_cache_it_serves_from_the_database(http, nodes, said):
+    """Slower, the same tweets; the metrics tell."""
     nodes.away = True
-    http = client(nodes, database)
-    assert "redis" in http.get("/readyz").json["waiting_for"][0]
-    nodes.away = False
-    assert http.get("/readyz").status_code == 200
-    nodes.away = True
-    assert http.get("/readyz").status_code == 200
     assert len(http.get("/v1/timeline", headers=bearer("alice")).json["tweets"]) == len(said) - 1
-    assert 'timeline_pages_total{source="database"}' in http.get("/metrics").text
+    assert METRICS.get_sample_value("timeline_pages_total", {"source": "database"})
 
 
-@pytest.mark.parametrize(
-    "error", [jwt.PyJWKClientConnectionError("no route"), jwt.PyJWKSetError("empty"), ValueError()]
-)
-def test_an_issuer_that_is_away_is_503(error):
-    """Nobody is told that a good token is bad because its key cannot be had."""
-
-    class Away:
-        def get_signing_key_from_jwt(self, token):  # noqa: ARG002
-            raise error
-
-    http = client(FakeNodes(), MemoryDatabase(), Away())
-    response = http.get("/v1/timeline", headers=bearer("alice"))
-    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
-
-
-def test_openapi_tells_every_route_and_no_other(http):
+def test_openapi_describes_every_route_and_no_other(http):
     """The description is data, so it is held to the routes."""
-    described = http.get("/openapi.json").json
-    told = {(path, method.upper()) for path, operations in described["paths"].items() for method in operations}
-    served = {
-        (rule.rule, method)
-        for rule in http.application.url_map.iter_rules()
-        for method in rule.methods - {"HEAD", "OPTIONS"}
-        if rule.rule.startswith("/v1")
-    }
-    assert told == served
+    assert described(http) == served(http)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timeline_service.cursors import BadCursorError, read_cursor, write_cursor
+from murmuration_edge.cursors import BadCursorError
+from timeline_service.cursors import read_cursor, write_cursor
 
 
 @given(st.integers(10**18, 10**19 - 1))

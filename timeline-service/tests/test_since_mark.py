@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.ids import first_id
+from murmuration_edge.cursors import BadCursorError, encode
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Run
-from timeline_service.cursors import BadCursorError, opaque
 from timeline_service.since_mark import MOST, SETTLING, read_mark, write_mark
 
 NOW = 1_700_000_000.0
@@ -51,7 +51,7 @@ def test_of_an_empty_timeline_everything_that_comes_is_new():
     assert read_mark(write_mark(Run([], BEGINNING), NOW)).is_new(at(10**6))
 
 
-@pytest.mark.parametrize("mark", ["", "x", "====", "é", opaque("1"), opaque("0."), opaque(f"{at(0)},{at(1)}")])
+@pytest.mark.parametrize("mark", ["", "x", "====", "é", encode("1"), encode("0."), encode(f"{at(0)},{at(1)}")])
 def test_a_foreign_mark_is_refused(mark):
     """A mark that was not handed out is the client's error."""
     with pytest.raises(BadCursorError, match="newest"):

@@ -8,10 +8,10 @@ import sys
 import time
 
 import pytest
-import urllib3
 
 from murmuration_runtime.dynamo import client
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.probes import get
 from murmuration_testkit.waiting import eventually
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
@@ -78,15 +78,12 @@ def test_probes_are_answered_while_the_store_is_away():
     aws = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
     run = start(ADMIN_PORT=str(port), HOST="127.0.0.1", AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9", **aws)
 
-    def probed():
-        try:
-            answer = urllib3.request("GET", f"http://127.0.0.1:{port}/readyz", retries=False)
-        except urllib3.exceptions.HTTPError:
-            return None
-        return answer.status, "127.0.0.1:9" in answer.json()["waiting_for"][0]
+    def waits():
+        status, body = get(f"http://127.0.0.1:{port}/readyz")
+        return status == 503 and "127.0.0.1:9" in body
 
     try:
-        eventually(probed, (503, True))
+        eventually(waits, expected=True)
         run.terminate()
         _, said = run.communicate(timeout=60)
     finally:

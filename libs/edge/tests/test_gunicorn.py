@@ -13,6 +13,7 @@ import pytest
 import urllib3
 
 from murmuration_testkit.ports import free_port
+from murmuration_testkit.probes import get
 from murmuration_testkit.waiting import eventually
 
 THREADS = 16
@@ -37,16 +38,11 @@ class Served:
         )
 
     def probe(self, page):
-        """Return the status and the body, or nothing if nobody listens."""
-        try:
-            url = f"http://127.0.0.1:{self.admin_port}/{page}"
-            answer = urllib3.request("GET", url, timeout=AT_ONCE, retries=False)
-        except urllib3.exceptions.HTTPError:
-            return None
-        return answer.status, answer.data.decode()
+        """Return the status and the body; status 0 if nobody answers."""
+        return get(f"http://127.0.0.1:{self.admin_port}/{page}", AT_ONCE)
 
     def alive(self):
-        return self.probe("healthz") is not None
+        return self.probe("healthz")[0] == 200
 
     def ended(self):
         """Wait for its end; return its status and what it wrote."""

@@ -1,17 +1,20 @@
 """create_app: wiring, and nothing else."""
 
 import time
+from functools import partial
 from typing import NamedTuple
 
-import jwt
 from flask import Flask
 
 from contracts.ids import is_user_id
+from murmuration_edge.app import edge_app
+from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
+from murmuration_runtime.readiness import Readiness
+from murmuration_runtime.settings import read
 from murmuration_timelines.celebrity_index import CelebrityIndex
 from murmuration_timelines.reader import TimelineReader, connect
-from timeline_service import api, health, problems, telemetry
-from timeline_service.auth import Keys, authenticate
+from timeline_service import api, metrics
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
@@ -51,24 +54,10 @@ def create_app(
     keys: Keys | None = None,
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
-    settings = settings or Settings.from_environment()
+    settings = settings or read(Settings)
     cache = cache or TimelineReader(connect(settings.redis_url))
     follows, tweets, celebrities = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
-    keys = keys or jwt.PyJWKClient(settings.jwks_url, timeout=3)
-    # Redis is waited for at the start; should it go away later, the database serves on.
-    checks = {
-        "followers": follows.check,
-        "tweets": tweets.check,
-        "redis": health.once(cache.check),
-        "celebrities": index.check,
-    }
-
-    app = Flask(__name__)
-    telemetry.install(app)
-    problems.install(app, api.STATUSES)
-    app.register_blueprint(health.blueprint("timeline_service", checks))
-    before = authenticate(keys, settings.jwt_issuer, settings.jwt_audience, is_user_id)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     builder = Builder(cache, follows, tweets, slots)
     celebrity_tweets = CelebrityTweets(
@@ -82,12 +71,28 @@ def create_app(
         builder,
         celebrity_tweets,
         bodies,
-        lambda source: telemetry.PAGES.labels(source).inc(),
+        lambda source: metrics.PAGES.labels(source).inc(),
         time.time,
     )
-    app.register_blueprint(api.blueprint(pages, before))
-    telemetry.CELEBRITIES_AGE.set_function(index.age)
-    telemetry.REBUILDS.set_function(lambda: slots.taken)
-    index.keep_fresh()
-    health.announce(checks)
-    return app
+    metrics.CELEBRITIES_AGE.set_function(index.age)
+    metrics.REBUILDS.set_function(lambda: slots.taken)
+
+    def check_dynamodb() -> None:
+        follows.check()
+        tweets.check()
+        index.check()
+
+    readiness = Readiness("dynamodb", "redis")
+    return edge_app(
+        "timeline-service",
+        settings,
+        api.blueprint(pages),
+        api.STATUSES,
+        readiness,
+        is_user_id=is_user_id,
+        keys=keys,
+        at_start=[
+            index.keep_fresh,
+            partial(readiness.keep_looking, {"dynamodb": check_dynamodb, "redis": cache.check}),
+        ],
+    )

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 class BusyError(Exception):
     """There is more to do than can be done now; the same call may succeed in a few seconds."""
 
+    retry_after_seconds = 2
+
 
 class RebuildSlots:
     """So many at once, and as many waiting: whoever comes beyond that, or waits in vain, gets BusyError."""
@@ -31,7 +33,7 @@ class RebuildSlots:
     def one(self) -> Iterator[None]:
         """Hold a slot for as long as the context lasts."""
         if not self._admitted.acquire(blocking=False):
-            raise BusyError("too many timelines are being built; try again shortly")
+            raise BusyError("too many timelines are being built, and too many reads wait for their turn")
         try:
             self._take()
             try:
@@ -45,4 +47,4 @@ class RebuildSlots:
         try:
             self._free.get(timeout=self._patience)
         except queue.Empty:
-            raise BusyError("other timelines are still being built; try again shortly") from None
+            raise BusyError("other timelines are still being built") from None

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from contracts.ids import TWEET_ID, first_id
+from murmuration_edge.cursors import BadCursorError, decode, encode
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Run
-from timeline_service.cursors import BadCursorError, opaque, plain
 
 SETTLING = 10.0  # seconds after which a tweet has arrived, or is so late that something is broken
 MOST = 50  # ids that a mark names: it has to fit in a URL
@@ -45,12 +45,12 @@ def write_mark(run: Run, now: float) -> str:
     settled = settled_id(now)
     above = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)][:MOST]
     floor = run.ids[len(above)] if len(above) < len(run.ids) else run.floor
-    return opaque(".".join([floor, *above]))
+    return encode(".".join([floor, *above]))
 
 
 def read_mark(mark: str) -> SinceMark:
     """Return what a mark notes."""
-    if (text := plain(mark)) and _MARK.fullmatch(text):
+    if (text := decode(mark)) and _MARK.fullmatch(text):
         floor, *above = text.split(".")
         return SinceMark(floor, frozenset(above))
-    raise BadCursorError("since: give back a newest as it came, or leave it out")
+    raise BadCursorError("since", "newest")
