@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -12,7 +13,6 @@ import pytest
 from murmuration_runtime.dynamo import client
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import get
-from murmuration_testkit.waiting import eventually
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.tweets import Tweet
@@ -78,15 +78,19 @@ def test_probes_are_answered_while_the_store_is_away():
     aws = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
     run = start(ADMIN_PORT=str(port), HOST="127.0.0.1", AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9", **aws)
 
-    def waits():
-        status, body = get(f"http://127.0.0.1:{port}/readyz")
-        return status == 503 and "127.0.0.1:9" in body
-
+    deadline = threading.Timer(30, run.kill)
+    deadline.start()
     try:
-        eventually(waits, expected=True)
+        told, expected = set(), {"not ready", "erasure waits for the store"}
+        while not expected <= told and (line := run.stderr.readline()):
+            told.add(json.loads(line)["message"])
+        assert expected <= told
+        status, body = get(f"http://127.0.0.1:{port}/readyz")
+        assert status == 503
+        assert "127.0.0.1:9" in body
         run.terminate()
-        _, said = run.communicate(timeout=60)
+        run.communicate()
     finally:
+        deadline.cancel()
         run.kill()
     assert run.returncode == 0
-    assert {"not ready", "erasure waits for the store"} <= {json.loads(line)["message"] for line in said.splitlines()}
