@@ -48,8 +48,8 @@ restart: $(BIN)/ready ## one process again, with the code as it is now: S=follow
 test: lint types parts ## lint, types and every test, on a stack of its own; or one folder's tests: S=follow-service
 	@$(STACK) run --name test -- $(BIN)/pytest $(S)
 
-unit: $(BIN)/ready ## the tests that need no stack
-	@$(BIN)/pytest -m 'not stack'
+unit: $(BIN)/ready ## the tests that need no stack; or one folder's: S=follow-service
+	@$(BIN)/pytest -m 'not stack' $(S)
 
 lint: $(BIN)/ready ## what ruff says
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && echo 'lint: clean'

@@ -27,7 +27,7 @@ def rate(there_and_back: Callable[[], object]) -> float:
 def encode_and_decode() -> dict[str, Any]:
     """Dataclass to bytes to dataclass, against dict to bytes to dict."""
     topic = TOPICS["FollowChanged"]
-    example = next(examples(topic))
+    example = examples(topic)[0]
     ours = codec(topic)
     schema = parse_schema(json.loads(topic.latest.schema))
 

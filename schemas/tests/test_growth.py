@@ -15,7 +15,7 @@ import yaml
 from contracts import TOPICS
 
 SCHEMAS = Path(__file__).parents[1]
-NEWCOMER = "notification-worker"
+NEWCOMER = "some-worker"
 NOTE = {"name": "note", "type": ["null", "string"], "default": None, "doc": "A field of the future."}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from murmuration_testkit import REPOSITORY
-from murmuration_testkit.services import PROCESSES, SERVICES, ServicesError, load
+from murmuration_testkit.services import SERVICES, ServicesError, load
 
 ENTRY = "a-service:\n  processes:\n    a-service: {command: python -m a_service, ports: {ADMIN_PORT: 9000}}\n"
 
@@ -25,12 +25,6 @@ def test_every_folder_of_a_service_is_in_the_list():
     assert folders == set(SERVICES)
 
 
-def test_no_two_processes_share_a_port():
-    """Each can be started beside all others."""
-    ports = [port for process in PROCESSES.values() for port in process.ports.values()]
-    assert len(ports) == len(set(ports))
-
-
 def test_a_service_is_its_folder_its_processes_and_its_routes(file):
     """What is left out has its default."""
     service = load(file)["a-service"]
@@ -46,6 +40,7 @@ def test_a_service_is_its_folder_its_processes_and_its_routes(file):
         (ENTRY.replace("ADMIN_PORT", "PROT"), "PORT, ADMIN_PORT"),
         (ENTRY + "  rotes: [x]\n", "nothing reads rotes"),
         ("a-service: {}\n", "processes"),
+        (ENTRY + "    b: {command: python -m b, ports: {ADMIN_PORT: 9000}}\n", "a-service and b both .* 9001 is free"),
     ],
 )
 def test_a_mistake_is_named(file, entry, named):

@@ -36,8 +36,12 @@ def codec(topic: Topic) -> Codec:
     return Codec(topic, {version.number: version.number for version in topic.versions}, fetch)
 
 
-def examples(topic: Topic, data: Path = DATA) -> Iterator[Example]:
-    """Every example of every version, oldest version first."""
+def examples(topic: Topic, data: Path = DATA) -> list[Example]:
+    """Return every example of every version, oldest version first."""
+    return list(_examples(topic, data))
+
+
+def _examples(topic: Topic, data: Path) -> Iterator[Example]:
     read = codec(topic)
     for version in topic.versions:
         schema = parse_schema(json.loads(version.schema))

@@ -1,7 +1,8 @@
 """The services and their processes, as deploy/services.yaml lists them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 import yaml
@@ -80,7 +81,20 @@ def load(file: Path = FILE) -> Mapping[str, Service]:
         if entry:
             raise ServicesError(f"{file.name}: {name}: nothing reads {', '.join(entry)}")
         services[name] = service
+    _refuse_shared_ports(file, [process for service in services.values() for process in service.processes])
     return services
+
+
+def _refuse_shared_ports(file: Path, processes: Sequence[Process]) -> None:
+    owners: dict[int, str] = {}
+    for process in processes:
+        for port in process.ports.values():
+            if port in owners:
+                free = next(number for number in count(port) if all(number not in p.ports.values() for p in processes))
+                raise ServicesError(
+                    f"{file.name}: {owners[port]} and {process.name} both have port {port}; {free} is free"
+                )
+            owners[port] = process.name
 
 
 SERVICES = load()

@@ -42,7 +42,7 @@ class Watchdog:
         heartbeats: Callable[[], int],
         behind: Callable[[], int],
         are_same_topics: Callable[[], bool],
-        repair: str,
+        repair: str | None,
         end: Callable[[int], object] = os._exit,
     ) -> None:
         """Take what to ask at each look, and the command that makes up for events which went with a topic."""
@@ -75,10 +75,10 @@ class Watchdog:
             self._end(exits.STUCK)
 
     def _end_with_topic(self, reason: str) -> None:
+        repair = f": when the bridge goes on, run `{self._repair}`" if self._repair else ""
         _log.critical(
-            "a topic was re-created; ending, to begin with the new one. Events may have vanished with the old:"
-            " when the bridge goes on, run `%s`",
-            self._repair,
+            "a topic was re-created; ending, to begin with the new one. Events may have vanished with the old%s",
+            repair,
             extra={"reason": reason},
         )
         self._end(exits.OTHER_TOPIC)

@@ -1,8 +1,8 @@
 """A worker, put together: wait for the parts, then consume until told to stop."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from contracts import Codec, ContractError, Topic
 from contracts.registry import RegistryAwayError, codec_for
@@ -13,8 +13,8 @@ from murmuration_runtime.readiness import Check, Readiness
 from murmuration_worker import faust_app
 from murmuration_worker.continuity import Continuity
 from murmuration_worker.dead_letters import DeadLetters
+from murmuration_worker.handler import Handle, Handler
 from murmuration_worker.inbox import Inbox
-from murmuration_worker.messages import Batch, Message
 from murmuration_worker.metrics import BEHIND
 from murmuration_worker.periodic import keep_calling
 from murmuration_worker.progress import Progress
@@ -22,7 +22,6 @@ from murmuration_worker.settings import WorkerSettings
 from murmuration_worker.watchdog import Watchdog
 
 PARTITIONS = "partitions"
-Handle = Callable[[Batch[Any]], object]
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,9 @@ class Consumption:
 def consume(topic: Topic, handle: Handle, *, batch: int = 1, in_hand: int = 200) -> Consumption:
     """Have a topic's events handled in the order of each partition, several partitions at once.
 
-    The handler gets at most `batch` messages and returns when they are done, whatever it has to wait for; an exception
-    ends the process. `in_hand` is how many messages may be taken from Kafka and not be acknowledged yet: a SIGTERM and
-    a rebalance wait for them.
+    The handler gets at most `batch` messages and returns when they are done. When a store is away it raises
+    StoreAwayError and gets them again, until it returns; any other exception ends the process. `in_hand` is how many
+    messages may be taken from Kafka and not be acknowledged yet: a SIGTERM and a rebalance wait for them.
     """
     return Consumption(topic, handle, batch, in_hand)
 
@@ -51,7 +50,7 @@ def run_worker(
     consumptions: Sequence[Consumption],
     *,
     stores: Mapping[str, Check],
-    repair: str,
+    repair: str | None = None,
     refresh: Mapping[str, Check] | None = None,
     progress: Progress | None = None,
 ) -> NoReturn:
@@ -79,7 +78,7 @@ def run_worker(
     dead_letters = DeadLetters(settings.kafka_bootstrap_servers)
     for each in consumptions:
         inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send)
-        handler = _Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
+        handler = Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
         faust_app.read(app, each.topic.name, handler.handle, each.batch, each.in_hand)
 
     for name, call in refresh.items():
@@ -122,24 +121,6 @@ class _Group:
         count = self._topics.behind(self._service, self._ours)
         BEHIND.set(count)
         return count
-
-
-@dataclass(frozen=True)
-class _Handler:
-    """What happens to a partition's next messages, in a thread."""
-
-    handle_batch: Handle
-    topic_id: str
-    inbox: Inbox
-    continuity: Continuity
-    progress: Progress
-
-    def handle(self, messages: Sequence[Message]) -> None:
-        """Return when the messages are done."""
-        topic, partition = messages[0].topic, messages[0].partition
-        self.continuity.check((topic, partition), [message.offset for message in messages])
-        with self.progress.busy_with(f"a batch of {topic}/{partition}"):
-            self.handle_batch(Batch(topic, self.topic_id, partition, list(self.inbox.read(messages))))
 
 
 def _codecs(consumptions: Sequence[Consumption], settings: WorkerSettings) -> dict[str, Codec]:

@@ -1,0 +1,66 @@
+"""A handler is written as if stores were always there."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+
+from contracts import TOPICS
+from contracts.examples import codec, examples
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_worker.continuity import Continuity, SkippedError
+from murmuration_worker.handler import Handler
+from murmuration_worker.inbox import Inbox
+from murmuration_worker.messages import Message
+from murmuration_worker.progress import Progress
+
+TOPIC = TOPICS["FollowChanged"]
+EXAMPLE = examples(TOPIC)[0]
+
+
+@pytest.fixture
+def worker():
+    """A handler that fails as it is told, and what was seen of it."""
+    seen = SimpleNamespace(batches=[], errors=[], paused=[], progress=Progress())
+
+    def handle(batch):
+        seen.batches.append(batch)
+        if seen.errors:
+            raise seen.errors.pop(0)
+
+    continuity = Continuity(lambda: {(TOPIC.name, 3): 7}, lambda _: 0)
+    inbox = Inbox(TOPIC, codec(TOPIC), pytest.fail)
+    seen.handler = Handler(handle, "id", inbox, continuity, seen.progress, seen.paused.append)
+    return seen
+
+
+def message(offset):
+    return Message(TOPIC.name, 3, offset, b"key", EXAMPLE.value, [])
+
+
+def test_a_batch_whose_store_is_away_is_handled_again_until_it_succeeds(worker, caplog):
+    """Each try is a heartbeat and a line that names the event; the pauses grow."""
+    worker.errors = [StoreAwayError("away"), StoreAwayError("still away")]
+    with caplog.at_level(logging.WARNING):
+        worker.handler.handle([message(7), message(8)])
+    first, second, third = worker.batches
+    assert first == second == third
+    assert worker.paused == sorted(worker.paused)
+    assert len(worker.paused) == 2
+    assert worker.progress.heartbeats >= 3
+    told = [(record.message, record.event_id, record.offset, record.reason) for record in caplog.records]
+    assert told == [("retrying", EXAMPLE.event.event_id, 7, reason) for reason in ("away", "still away")]
+
+
+def test_any_other_exception_comes_out(worker):
+    """It ends the process, which reads the batch again."""
+    worker.errors = [ValueError("a mistake")]
+    with pytest.raises(ValueError, match="a mistake"):
+        worker.handler.handle([message(7)])
+
+
+def test_nothing_is_handled_behind_a_message_that_was_skipped(worker):
+    """To acknowledge it would acknowledge the one before."""
+    with pytest.raises(SkippedError):
+        worker.handler.handle([message(9)])
+    assert worker.batches == []
