@@ -17,6 +17,8 @@ from cdc_bridge.lineage import (
     readable,
     tip,
 )
+from contracts.table_files import load
+from contracts.topic import DATA
 
 NOW = 1_700_000_000_000
 CHILD, PARENT = Shard("child", "parent"), Shard("parent", None)
@@ -124,3 +126,8 @@ def test_a_stream_is_published_as_far_as_its_slowest_shard():
     assert tip([a, b, c], known, 9) == 5
     assert tip([a, c], known, 6) == 6
     assert tip([a, b, c, new], known, 9) == 0
+
+
+def test_the_states_are_those_that_the_tables_file_names():
+    """Others read them too: count-aggregator looks for what has ended."""
+    assert {*State} == {*load(DATA)["leases"].attributes["state"].values}

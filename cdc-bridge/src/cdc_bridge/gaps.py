@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from cdc_bridge import metrics
 from cdc_bridge.lineage import Row, State
+from contracts.tables import FOLLOWERS
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ def describe(kind: Kind, detail: str, position: str | None) -> str:
 
 def repair_of(table: str, name: str) -> str:
     """Name the commands that repair what this gap did to others: of a table's shard or stream, or of a topic."""
-    concerns_follows = table == "followers" or name.startswith("FollowChanged")
+    concerns_follows = table == FOLLOWERS.name or name.startswith("FollowChanged")
     recount = "`python -m count_aggregator reconcile --all` and " if concerns_follows else ""
     return f"{recount}`python -m fanout_worker cold --all`"
 

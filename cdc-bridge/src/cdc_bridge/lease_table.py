@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cdc_bridge.lease_items import item_of, row_of
+from cdc_bridge.lease_items import item_of, key_of, row_of
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
 from cdc_bridge.lineage import RETENTION_MS, Row, State
+from contracts.tables import LEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
 
 # An item's attributes, by the names that expressions use: most of the plain words are reserved.
 _NAMES = {
-    "#owner": "owner",
-    "#epoch": "epoch",
-    "#expires_at": "expires_at",
-    "#state": "state",
-    "#position": "position",
-    "#tip_at": "tip_at",
-    "#since": "since",
-    "#gap": "gap",
+    f"#{name}": name
+    for name in (
+        LEASES.owner,
+        LEASES.epoch,
+        LEASES.expires_at,
+        LEASES.state,
+        LEASES.position,
+        LEASES.tip_at,
+        LEASES.since,
+        LEASES.gap,
+    )
 }
 _BRIDGES_KEY = "bridges"
 
@@ -46,7 +50,7 @@ class LeaseTable(Leases):
 
     def __init__(self, dynamodb: DynamoDBClient, table_prefix: str, lease_ms: int) -> None:
         self._dynamodb = dynamodb
-        self._table = table_prefix + "leases"
+        self._table = table_prefix + LEASES.name
         self._lease_ms = lease_ms
 
     def rows(self, stream_arn: str) -> dict[str, Row]:
@@ -57,7 +61,7 @@ class LeaseTable(Leases):
             ExpressionAttributeValues={":stream_arn": {"S": stream_arn}},
         )
         with _errors(self._table):
-            return {item["shard_id"]["S"]: row_of(item) for page in pages for item in page["Items"]}
+            return {item[LEASES.shard_id]["S"]: row_of(item) for page in pages for item in page["Items"]}
 
     def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
         try:
@@ -146,9 +150,9 @@ class LeaseTable(Leases):
         with suppress(LeaseLostError), _errors(self._table):
             self._dynamodb.delete_item(
                 TableName=self._table,
-                Key={"stream_arn": {"S": stream_arn}, "shard_id": {"S": row.shard_id}},
+                Key=key_of(stream_arn, row.shard_id),
                 ConditionExpression="attribute_not_exists(#epoch) OR #epoch = :epoch",
-                ExpressionAttributeNames={"#epoch": "epoch"},
+                ExpressionAttributeNames={"#epoch": LEASES.epoch},
                 ExpressionAttributeValues={":epoch": {"N": str(row.epoch)}},
             )
 
@@ -189,7 +193,7 @@ class LeaseTable(Leases):
         with _errors(self._table):
             return self._dynamodb.update_item(
                 TableName=self._table,
-                Key={"stream_arn": {"S": stream_arn}, "shard_id": {"S": shard_id}},
+                Key=key_of(stream_arn, shard_id),
                 UpdateExpression=update,
                 ConditionExpression=condition,
                 ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in update + condition},

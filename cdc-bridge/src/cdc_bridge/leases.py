@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cdc_bridge.lineage import Row, State
+from contracts.tables import LEASES
 
 TOPICS_KEY = "topics"  # the partition of the topics' rows
-
-
-def table_key(table: str) -> str:
-    """Return the partition of the rows of a table's streams."""
-    return f"table/{table}"
+table_key = LEASES.streams_of
 
 
 class LeaseLostError(Exception):

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from contracts.tables import LEASES
+
 RETENTION_MS = 24 * 3_600_000  # how long a stream keeps a record
 KEPT_MS = 2 * RETENTION_MS  # how long the row of a finished shard is kept: its children have long been seen by then
 
@@ -39,7 +41,7 @@ class State(StrEnum):
     SKIPPING = "skipping"  # what is certainly older than our first look at it is not published
     READING = "reading"  # everything up to its position is published
     GAP = "gap"  # what comes next was lost: nobody reads it until an operator has cleared the gap
-    ENDED = "ended"  # read to its end
+    ENDED = LEASES.ENDED  # read to its end
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from contracts import TOPICS, Event, FollowChanged, Source, Topic, TweetCreated, TweetDeleted
+from contracts.tables import FOLLOWERS, TWEETS
 
 Record = Mapping[str, Any]
 """One record as GetRecords answers it: eventID, eventName and, under dynamodb, the images in DynamoDB's JSON."""
@@ -54,7 +55,7 @@ class _Row:
     @property
     def deleted_at(self) -> int | None:
         """When the row was soft-deleted; None while it lives."""
-        return self.ms("deleted_at") if "deleted_at" in self._attributes else None
+        return self.ms(TWEETS.deleted_at) if TWEETS.deleted_at in self._attributes else None
 
     def _value(self, attribute: str, kind: str) -> Any:
         typed = self._attributes.get(attribute)
@@ -73,10 +74,10 @@ def _followed(identity: Identity, image: Images) -> Event:
     new = image("NewImage")
     return FollowChanged(
         *identity,
-        follower_id=new.text("follower_id"),
-        followee_id=new.text("followee_id"),
+        follower_id=new.text(FOLLOWERS.follower_id),
+        followee_id=new.text(FOLLOWERS.followee_id),
         following=True,
-        occurred_at=new.ms("followed_at"),
+        occurred_at=new.ms(FOLLOWERS.followed_at),
     )
 
 
@@ -84,8 +85,8 @@ def _unfollowed(identity: Identity, image: Images) -> Event:
     old = image("OldImage")
     return FollowChanged(
         *identity,
-        follower_id=old.text("follower_id"),
-        followee_id=old.text("followee_id"),
+        follower_id=old.text(FOLLOWERS.follower_id),
+        followee_id=old.text(FOLLOWERS.followee_id),
         following=False,
         occurred_at=None,
     )
@@ -97,10 +98,10 @@ def _created(identity: Identity, image: Images) -> Event | None:
         return None
     return TweetCreated(
         *identity,
-        tweet_id=new.text("tweet_id"),
-        author_id=new.text("author_id"),
-        text=new.text("text"),
-        occurred_at=new.ms("created_at"),
+        tweet_id=new.text(TWEETS.tweet_id),
+        author_id=new.text(TWEETS.author_id),
+        text=new.text(TWEETS.text),
+        occurred_at=new.ms(TWEETS.created_at),
     )
 
 
@@ -109,7 +110,7 @@ def _soft_deleted(identity: Identity, image: Images) -> Event | None:
     if new.deleted_at is None or image("OldImage").deleted_at is not None:
         return None
     return TweetDeleted(
-        *identity, tweet_id=new.text("tweet_id"), author_id=new.text("author_id"), occurred_at=new.deleted_at
+        *identity, tweet_id=new.text(TWEETS.tweet_id), author_id=new.text(TWEETS.author_id), occurred_at=new.deleted_at
     )
 
 
@@ -117,15 +118,17 @@ def _removed(identity: Identity, image: Images) -> Event | None:
     old = image("OldImage")
     if old.deleted_at is not None:
         return None
-    return TweetDeleted(*identity, tweet_id=old.text("tweet_id"), author_id=old.text("author_id"), occurred_at=None)
+    return TweetDeleted(
+        *identity, tweet_id=old.text(TWEETS.tweet_id), author_id=old.text(TWEETS.author_id), occurred_at=None
+    )
 
 
 _RULES: Mapping[tuple[str, str], tuple[Topic, Callable[[Identity, Images], Event | None]]] = {
-    ("followers", "INSERT"): (TOPICS["FollowChanged"], _followed),
-    ("followers", "REMOVE"): (TOPICS["FollowChanged"], _unfollowed),
-    ("tweets", "INSERT"): (TOPICS["TweetCreated"], _created),
-    ("tweets", "MODIFY"): (TOPICS["TweetDeleted"], _soft_deleted),
-    ("tweets", "REMOVE"): (TOPICS["TweetDeleted"], _removed),
+    (FOLLOWERS.name, "INSERT"): (TOPICS["FollowChanged"], _followed),
+    (FOLLOWERS.name, "REMOVE"): (TOPICS["FollowChanged"], _unfollowed),
+    (TWEETS.name, "INSERT"): (TOPICS["TweetCreated"], _created),
+    (TWEETS.name, "MODIFY"): (TOPICS["TweetDeleted"], _soft_deleted),
+    (TWEETS.name, "REMOVE"): (TOPICS["TweetDeleted"], _removed),
 }
 TABLES = tuple(sorted({table for table, _ in _RULES}))
 """The tables whose streams are the source of all events."""

@@ -75,7 +75,7 @@ def test_a_service_uses_all_that_it_is_given(service):
     assert not unused, "\n".join(sorted(unused))
 
 
-@pytest.mark.parametrize("service", [it for it in SERVICES if it != "cdc-bridge"])
+@service
 def test_rows_are_made_and_read_by_names_from_contracts(service):
     """No {"user_id": {"S": …}}, row["user_id"]["S"], row.get("user_id", …), prefix + "users": all could be misspelt."""
     literals = set()
