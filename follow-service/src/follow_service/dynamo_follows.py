@@ -35,7 +35,6 @@ class DynamoFollows(DynamoProfiles):
             self._dynamodb.get_item(TableName=self._requests, Key=pair)
 
     def standing(self, edge: Edge) -> Standing:
-        """Return how the two stand, in one request, each part strongly consistent."""
         people = (edge.followee_id, edge.follower_id)
         keys: Any = {
             self._users: [{USERS.user_id: {"S": user_id}} for user_id in people],
@@ -57,15 +56,12 @@ class DynamoFollows(DynamoProfiles):
         self._put(self._followers, edge, FOLLOWERS.followed_at, now)
 
     def remove(self, edge: Edge) -> None:
-        """Delete the edge if it is there."""
         retry_conflicts(lambda: self._dynamodb.delete_item(TableName=self._followers, Key=_key(edge)))
 
     def request(self, edge: Edge, now: int) -> None:
-        """Write the request; the first row stays."""
         self._put(self._requests, edge, FOLLOW_REQUESTS.requested_at, now)
 
     def withdraw(self, edge: Edge) -> None:
-        """Delete the request if it is there."""
         retry_conflicts(lambda: self._dynamodb.delete_item(TableName=self._requests, Key=_key(edge)))
 
     def accept(self, edge: Edge, now: int) -> bool:
@@ -92,19 +88,16 @@ class DynamoFollows(DynamoProfiles):
         return True
 
     def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
-        """List who follows this user, newest first."""
         query = {"TableName": self._followers, "IndexName": FOLLOWERS.by_recency}
         names = FOLLOWERS.followee_id, FOLLOWERS.follower_id, FOLLOWERS.followed_at
         return self._page(query, names, user_id, limit, cursor)
 
     def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
-        """List whom this user follows, newest first."""
         query = {"TableName": self._followers, "IndexName": FOLLOWERS.by_follower}
         names = FOLLOWERS.follower_id, FOLLOWERS.followee_id, FOLLOWERS.followed_at
         return self._page(query, names, user_id, limit, cursor)
 
     def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
-        """List who asks to follow this user, newest first."""
         query = {"TableName": self._requests, "IndexName": FOLLOW_REQUESTS.by_recency}
         names = FOLLOW_REQUESTS.followee_id, FOLLOW_REQUESTS.follower_id, FOLLOW_REQUESTS.requested_at
         return self._page(query, names, user_id, limit, cursor)

@@ -20,7 +20,6 @@ class DynamoProfiles:
         self._users = f"{table_prefix}{USERS.name}"
 
     def profile(self, user_id: str) -> Profile | None:
-        """Return the profile, strongly consistent; None if there is none, or no longer."""
         with errors_named():
             answer = self._dynamodb.get_item(
                 TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True

@@ -115,13 +115,13 @@ class Store(Profiles, Protocol):
         """Move the request to the edges, all or nothing; False if there is none."""
 
     def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
-        """List who follows this user."""
+        """List who follows this user, newest first."""
 
     def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
-        """List whom this user follows."""
+        """List whom this user follows, newest first."""
 
     def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
-        """List who asks to follow this user."""
+        """List who asks to follow this user, newest first."""
 
 
 def follow(store: Store, edge: Edge, now: int, cap: int) -> Outcome:

@@ -21,7 +21,6 @@ class DynamoAccounts:
         self._followers = f"{table_prefix}{FOLLOWERS.name}"
 
     def author(self, user_id: str) -> Author:
-        """Return what holds for this author, strongly consistent; of nobody, the usual."""
         with errors_named():
             item: Any = self._dynamodb.get_item(
                 TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
@@ -29,13 +28,11 @@ class DynamoAccounts:
         return Author(is_private=item.get(USERS.is_private, {}).get("BOOL", False), deleted=USERS.deleted_at in item)
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
-        """Tell whether the first follows the second, strongly consistent."""
         key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with errors_named():
             return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
 
     def due(self) -> list[Due]:
-        """List the deleted accounts whose tweets may not all be deleted yet."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._users,
             IndexName=USERS.by_erasure,
@@ -50,7 +47,7 @@ class DynamoAccounts:
             ]
 
     def erased(self, due: Due) -> None:
-        """Take the account off the list. If a transaction holds its item, it stays on, and is looked at again."""
+        """If a transaction holds the account's item, it stays on the list, and is looked at again."""
         refusals = self._dynamodb.exceptions
         with errors_named(), suppress(refusals.ConditionalCheckFailedException, refusals.TransactionConflictException):
             self._dynamodb.update_item(

@@ -30,7 +30,6 @@ class DynamoTweets:
             self._dynamodb.get_item(TableName=self._table, Key={TWEETS.tweet_id: {"S": "-"}})
 
     def add(self, tweet: Tweet) -> None:
-        """Write a new row, or raise TakenIdError."""
         try:
             with errors_named():
                 self._dynamodb.put_item(
@@ -47,7 +46,6 @@ class DynamoTweets:
             raise TakenIdError(tweet.tweet_id) from error
 
     def claim(self, author_id: str, key: str, claim: Claim) -> Claim:
-        """Write the claim unless there is one for this key; return the one that stands."""
         item: Any = {
             **_claim_key(author_id, key),
             TWEET_CLAIMS.tweet_id: {"S": claim.tweet_id},
@@ -72,7 +70,6 @@ class DynamoTweets:
         )
 
     def unclaim(self, author_id: str, key: str, tweet_id: str) -> None:
-        """Withdraw the claim if it is for this tweet."""
         with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.delete_item(
                 TableName=self._claims,
@@ -82,7 +79,6 @@ class DynamoTweets:
             )
 
     def find(self, tweet_id: str) -> Kept | None:
-        """Return the row, strongly consistent."""
         with errors_named():
             answer = self._dynamodb.get_item(
                 TableName=self._table, Key={TWEETS.tweet_id: {"S": tweet_id}}, ConsistentRead=True
@@ -91,7 +87,6 @@ class DynamoTweets:
         return Kept(_tweet(item), TWEETS.deleted_at in item) if item else None
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:
-        """Mark the row; a mark that is there stays."""
         with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.update_item(
                 TableName=self._table,
@@ -102,12 +97,11 @@ class DynamoTweets:
             )
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
-        """Return the ids of a hundred tweets at most that are not marked, going down, and where the next begin."""
+        """Look at a hundred rows at most."""
         items, rest = self._down(author_id, below or _TOP, 100)
         return [item[TWEETS.tweet_id]["S"] for item in items], rest
 
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
-        """List an author's undeleted tweets, newest first: a page is short only at the end."""
         below: str | None = _read_cursor(cursor) if cursor else _TOP
         tweets: list[Tweet] = []
         while below and len(tweets) <= limit:

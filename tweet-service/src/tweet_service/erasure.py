@@ -25,10 +25,10 @@ class DeletedAccounts(Protocol):
     """Which accounts are due."""
 
     def due(self) -> list[Due]:
-        """List them."""
+        """List the deleted accounts whose tweets may not all be deleted yet."""
 
     def erased(self, due: Due) -> None:
-        """Take one off the list, if it is there."""
+        """Take an account off the list, if it is there."""
 
 
 @dataclass(frozen=True)

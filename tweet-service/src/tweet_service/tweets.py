@@ -80,7 +80,7 @@ class Store(Protocol):
         """Mark the row; a mark that is there stays."""
 
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
-        """List an author's undeleted tweets, newest first."""
+        """List an author's undeleted tweets, newest first; a page is short only at the end."""
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
         """Return a page of an author's ids that are not marked, going down, and below which id the next page begins."""

@@ -1,4 +1,4 @@
-"""gunicorn's settings for every edge: gunicorn -c python:murmuration_edge.gunicorn 'follow_service.app:create_app()'.
+"""gunicorn's settings for every edge: gunicorn -c python:murmuration_edge.gunicorn 'PACKAGE.app:create_app()'.
 
 One process, many threads: scale by replicas, so that /metrics of a process is the whole truth of its pod.
 """
