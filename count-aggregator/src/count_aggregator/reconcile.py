@@ -48,6 +48,11 @@ class Summary:
     negative: list[str] = field(default_factory=list)
     busy: list[str] = field(default_factory=list)
 
+    def told(self) -> dict[str, object]:
+        """Return how many of each there are, and the first of those who matter."""
+        counts = {name: len(found) if isinstance(found, list) else found for name, found in asdict(self).items()}
+        return {**counts, "users": self.drifted[:100], "busy_users": self.busy[:100]}
+
 
 class Reconciliation:
     """One run over some accounts."""
