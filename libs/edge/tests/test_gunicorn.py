@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -40,6 +41,11 @@ class Served:
     def probe(self, page):
         """Return the status and the body; status 0 if nobody answers."""
         return get(f"http://127.0.0.1:{self.admin_port}/{page}", AT_ONCE)
+
+    def worker(self):
+        """Return the pid of the worker; 0 while there is none."""
+        pid = self.process.pid
+        return int(Path(f"/proc/{pid}/task/{pid}/children").read_text() or 0)
 
     def alive(self):
         return self.probe("healthz")[0] == 200
@@ -112,6 +118,15 @@ def test_the_metrics_of_the_worker_are_on_the_admin_port():
         text = service.probe("metrics")[1]
         assert 'http_request_seconds_count{method="GET",route="/v1/things",status="401"} 1.0' in text
         assert 'build_info{commit="unknown"' in text
+
+
+def test_a_worker_that_dies_is_replaced_and_its_probes_with_it():
+    """The new one starts from the application that was built before the first fork."""
+    with served(AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9") as service:
+        first = service.worker()
+        os.kill(first, signal.SIGKILL)
+        eventually(lambda: service.worker() not in (0, first), expected=True)
+        eventually(lambda: "127.0.0.1:9" in service.probe("readyz")[1], expected=True)
 
 
 def test_every_line_of_the_log_is_json():
