@@ -5,6 +5,7 @@ import random
 import threading
 from functools import partial
 
+import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 
@@ -32,7 +33,7 @@ def test_pages_hold_everyone_once(somebody):
         for fan in fans
     ]
     for start in range(0, len(rows), 25):
-        dynamodb.batch_write_item(RequestItems={f"{PREFIX}followers": rows[start : start + 25]})
+        boto3.client("dynamodb").batch_write_item(RequestItems={f"{PREFIX}followers": rows[start : start + 25]})
     pages = list(DynamoFollows(dynamodb, PREFIX).followers(star))
     assert [len(page) for page in pages] == [PAGE, 25]
     assert sorted(fan for page in pages for fan in page) == sorted(fans)

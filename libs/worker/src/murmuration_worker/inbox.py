@@ -60,6 +60,9 @@ class Inbox:
 
     def _set_aside(self, message: Message, reason: str) -> None:
         fields = {"topic": message.topic, "partition": message.partition, "offset": message.offset}
-        _log.error("dead letter", extra={**fields, "headers": texts(message.headers), "reason": reason})
+        _log.error(
+            "dead letter; see docs/operations.md#dead-letters",
+            extra={**fields, "headers": texts(message.headers), "reason": reason},
+        )
         self._send_dead_letter(self._topic, message, reason)
         DEAD_LETTERS.labels(self._topic.name).inc()
