@@ -4,7 +4,7 @@ import random
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
@@ -21,9 +21,11 @@ class Company:
     """Sixteen people, two of them stars whom everybody follows; each writer has people of its own.
 
     Each request is repeated until it is answered, a tweet under one idempotency key: so what was asked for is true.
+    Timelines are read from any of the readers, which are addresses; the gateway's is "".
     """
 
-    def __init__(self) -> None:
+    def __init__(self, readers: Sequence[str] = ("",)) -> None:
+        self._readers = readers
         self.people = [Person(f"Person {number}").join() for number in range(PEOPLE)]
         self.stars = self.people[:2]
         self.follows: dict[str, set[str]] = {person.user_id: set() for person in self.people}
@@ -70,13 +72,13 @@ class Company:
         self.tweets[me.user_id].add(said["tweet_id"])
         self.done["tweets"] += 1
 
-    def differences(self) -> list[str]:
+    def differences(self, reader: str = "") -> list[str]:
         """Page everybody's timeline from the top to the end, and name whose is not the truth."""
         found = []
         for person in self.people:
             me = person.user_id
             truth = {tweet_id for author in self.follows[me] | {me} for tweet_id in self.tweets[author]}
-            shown = [tweet_id for page in self._pages(person, 200) for tweet_id in page]
+            shown = [tweet_id for page in self._pages(person, 200, reader) for tweet_id in page]
             if shown != sorted(truth, reverse=True):
                 missing, extra = sorted(truth - set(shown)), sorted(set(shown) - truth)
                 found.append(f"{me}: misses {len(missing)} {missing[:3]}, has {len(extra)} too many {extra[:3]}")
@@ -103,7 +105,8 @@ class Company:
         """Page somebody's timeline while all this goes on: whatever is shown, no page repeats or goes back."""
         while not self._over.wait(PAUSE_S):
             person, last = random.choice(self.people), "9" * 19
-            for page in self._pages(person, random.choice([1, 5, 20, 50, 200])):
+            limit, reader = random.choice([1, 5, 20, 50, 200]), random.choice(self._readers)
+            for page in self._pages(person, limit, reader):
                 if [last, *page] != sorted({last, *page}, reverse=True):
                     self.disorder.append(f"{person.user_id}: after {last} came {page}")
                 last = page[-1] if page else last
@@ -111,9 +114,9 @@ class Company:
                 if self._over.is_set():
                     break
 
-    def _pages(self, person: Person, limit: int) -> Iterator[list[str]]:
+    def _pages(self, person: Person, limit: int, reader: str) -> Iterator[list[str]]:
         cursor = ""
         while cursor is not None:
-            page = person.insist("GET", f"/v1/timeline?limit={limit}{cursor and '&cursor=' + cursor}")
+            page = person.insist("GET", f"{reader}/v1/timeline?limit={limit}{cursor and '&cursor=' + cursor}")
             yield [tweet["tweet_id"] for tweet in page["tweets"]]
             cursor = page["next_cursor"]

@@ -94,8 +94,9 @@ class Person:
         return {edge["user_id"] for edge in self._pages(f"/v1/users/{self.user_id}/{kind}", "users")}
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
-        """Send one request as this person; a problem raises RefusedError."""
-        response = _http.request(method, gateway() + path, headers={**self.headers, **more.pop("headers", {})}, **more)
+        """Send one request as this person, to the gateway unless an address is given; a problem raises RefusedError."""
+        url = path if path.startswith("http") else gateway() + path
+        response = _http.request(method, url, headers={**self.headers, **more.pop("headers", {})}, **more)
         if response.status >= 400:  # noqa: PLR2004
             raise RefusedError(response.status, _problem(response.data))
         return json.loads(response.data) if response.data else None

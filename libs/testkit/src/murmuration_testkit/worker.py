@@ -7,18 +7,22 @@ import sys
 import threading
 from pathlib import Path
 
+from murmuration_testkit.released import Checkout
 from murmuration_testkit.waiting import eventually
 
 ENDED_WITHIN_S = 40.0
 
 
 class Worker:
-    """One worker, `python -m` a module, on a port of its own."""
+    """One worker, `python -m` a module, on a port of its own; of today's code, or of another checkout's."""
 
-    def __init__(self, module: str, port: int, log: str, **environment: str) -> None:
+    def __init__(
+        self, module: str, port: int, log: str, checkout: Checkout | None = None, /, **environment: str
+    ) -> None:
         self.starts = 0
         self.port = port
-        self._command = [sys.executable, "-m", module]
+        self._command = [str(checkout.python) if checkout else sys.executable, "-m", module]
+        self._directory = checkout.directory if checkout else None
         self._environment = {**os.environ, **environment, "PORT": str(port), "ADMIN_PORT": str(port)}
         self._log = Path(os.environ["STACK_DIR"]) / f"logs/{log}.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,5 +62,7 @@ class Worker:
             while not self._over.wait(0.2):
                 with self._turn:
                     if self._wanted and not self._runs():
-                        self._process = subprocess.Popen(self._command, env=self._environment, stdout=log, stderr=log)
+                        self._process = subprocess.Popen(
+                            self._command, cwd=self._directory, env=self._environment, stdout=log, stderr=log
+                        )
                         self.starts += 1

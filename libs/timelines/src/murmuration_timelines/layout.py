@@ -28,8 +28,9 @@ absent: the timeline is cold, the body unknown. Two versions may run on one Redi
 all else is the same in every version: a list, a set, a tombstone, and what follows the first space of `followees`. So
 each worker pushes every tweet into a list, and brings every changed follow into its followees, whichever version's
 reader built it; and a marker or a tombstone counts for all. What it costs is a rebuild each time that a user's reads go
-from one version to the other. A change of a list, a set or a tombstone itself needs other key names, workers that write
-both until no reader of the old ones is left, and `reset_timelines` before a second try if the first was taken back.
+from one version to the other. A change of a list, a set or a tombstone itself needs other key names; then a worker that
+knows only the old ones leaves holes in the new ones. So first all workers write both, then readers come that use the
+new ones; and if that was taken back, `reset_timelines` goes before a second try.
 """
 
 VERSION = 1
