@@ -43,7 +43,6 @@ class World:
             0,
             may_be_celebrity=lambda _: chance.random() < 0.7,  # the list of them lags as it likes
             now=lambda: (FIRST >> BITS_BELOW_MS) + EPOCH_MS,
-            sleep=lambda _: None,
         )
 
     def step(self):

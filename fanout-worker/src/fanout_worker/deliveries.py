@@ -1,9 +1,9 @@
 """What each event does to the timelines.
 
-Rule: every step is safe to repeat, so an event is tried from its beginning until all of it is done. A tweet is added to
-its author's recent ones before the author and the followers are read: a demotion or a follow that these reads missed
-finds it there. A FollowChanged is only a hint to look at the edge: what the table says now is what the timeline is made
-to say.
+Rule: every step is safe to repeat, so an event that a store interrupts is delivered again from its beginning. A tweet
+is added to its author's recent ones before the author and the followers are read: a demotion or a follow that these
+reads missed finds it there. A FollowChanged is only a hint to look at the edge: what the table says now is what the
+timeline is made to say.
 """
 
 import logging
@@ -13,9 +13,7 @@ from typing import Protocol
 
 from contracts import Event, FollowChanged, TweetCreated, TweetDeleted
 from contracts.ids import first_id
-from fanout_worker.metrics import DONE, INSERTED, LAG, PROMOTED, RETRIES
-from murmuration_runtime.errors import StoreAwayError
-from murmuration_runtime.retries import pauses
+from fanout_worker.metrics import DONE, INSERTED, LAG, PROMOTED
 from murmuration_timelines.celebrities import Author
 from murmuration_timelines.layout import CAP
 from murmuration_timelines.writer import TimelineWriter
@@ -64,13 +62,12 @@ class Deliveries:
         *,
         may_be_celebrity: Callable[[str], bool] = lambda _: True,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-        sleep: Callable[[float], None] = time.sleep,
         heartbeat: Callable[[], object] = lambda: None,
     ) -> None:
         """celebrity_threshold: how many followers make a celebrity, celebrity_ahead: in how many seconds.
 
         may_be_celebrity: whether an author's row is read before a tweet is pushed.
-        heartbeat: called after each page and each try, so that the watchdog sees progress.
+        heartbeat: called after each page of followers, so that the watchdog sees progress.
         """
         self._timelines = timelines
         self._follows = follows
@@ -80,15 +77,19 @@ class Deliveries:
         self._ahead_ms = int(celebrity_ahead * 1000)
         self._may_be_celebrity = may_be_celebrity
         self._now = now
-        self._sleep = sleep
         self._heartbeat = heartbeat
 
     def deliver(self, events: Iterable[Event]) -> None:
-        """Return when every event has had its effect. Blocks while a store is away."""
+        """Give every event its effect; StoreAwayError if a store is away: then deliver them all again."""
         for event in events:
-            wait = pauses()
-            while not self._done(event):
-                self._sleep(next(wait))
+            match event:
+                case TweetCreated():
+                    self.fan_out(event.tweet_id, event.author_id)
+                    LAG.observe(max(0, self._now() - event.occurred_at) / 1000)
+                case TweetDeleted():
+                    self.set_tombstone(event.tweet_id)
+                case FollowChanged():
+                    self.refresh_followee(event.follower_id, event.followee_id)
             DONE.labels(type(event).__name__).inc()
 
     def fan_out(self, tweet_id: str, author_id: str) -> None:
@@ -124,24 +125,6 @@ class Deliveries:
     def set_tombstone(self, tweet_id: str) -> None:
         """Let every reader know that a tweet is deleted."""
         self._timelines.set_tombstone(tweet_id)
-
-    def _done(self, event: Event) -> bool:
-        try:
-            match event:
-                case TweetCreated():
-                    self.fan_out(event.tweet_id, event.author_id)
-                    LAG.observe(max(0, self._now() - event.occurred_at) / 1000)
-                case TweetDeleted():
-                    self.set_tombstone(event.tweet_id)
-                case FollowChanged():
-                    self.refresh_followee(event.follower_id, event.followee_id)
-        except StoreAwayError as error:
-            RETRIES.inc()
-            _log.warning("retrying", extra={"event_id": event.event_id, "reason": str(error)})
-            return False
-        finally:
-            self._heartbeat()
-        return True
 
     def _promote(self, author_id: str) -> None:
         """Whether this worker or another was faster, the first id that is not pushed lies ahead of all readers."""

@@ -6,11 +6,6 @@ from murmuration_runtime.metrics import METRICS
 
 DONE = Counter("fanout_worker_events_delivered", "Events whose effect is in Redis.", ["event"], registry=METRICS)
 INSERTED = Counter("fanout_worker_timeline_inserts", "Tweets inserted into warm timelines.", registry=METRICS)
-RETRIES = Counter(
-    "fanout_worker_deliveries_retried",
-    "Deliveries that a store interrupted, and that were begun again.",
-    registry=METRICS,
-)
 LAG = Histogram(
     "fanout_worker_lag_seconds",
     "From a tweet's own time to its last follower's timeline.",
