@@ -9,18 +9,15 @@ merge. An end anywhere in between leaves a celebrity whose tweets are pushed too
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from murmuration_timelines.celebrities import Author
+from fanout_worker.deliveries import Celebrities
 
 
 class StillCelebrityError(Exception):
     """Somebody has so many followers that their next tweet would promote them again."""
 
 
-class Celebrities(Protocol):
-    """The row that says who is one."""
-
-    def author(self, user_id: str) -> Author:
-        """Return what decides how an author's tweets travel, strongly consistent."""
+class Demotable(Celebrities, Protocol):
+    """The row that says who is a celebrity."""
 
     def begin_demotion(self, user_id: str, until: str, threshold: int) -> bool:
         """Have all tweets of a celebrity pushed again; False if they are none, or have the followers of one."""
@@ -31,7 +28,7 @@ class Celebrities(Protocol):
 
 def demote(
     user_id: str,
-    celebrities: Celebrities,
+    celebrities: Demotable,
     followers: Callable[[str], Iterable[list[str]]],
     refresh: Callable[[list[str]], object],
     *,

@@ -22,7 +22,6 @@ class DynamoCelebrities:
         self.author("-")
 
     def author(self, user_id: str) -> Author:
-        """Return what decides how an author's tweets travel, strongly consistent."""
         with errors_named():
             answer = self._dynamodb.get_item(
                 TableName=self._table,
@@ -44,13 +43,11 @@ class DynamoCelebrities:
             return frozenset(item[USERS.user_id]["S"] for page in pages for item in page["Items"])
 
     def promote(self, user_id: str, since: str) -> bool:
-        """Make somebody a celebrity from this id on; False if they are one already."""
         return self._update(
             user_id, "SET celebrity_since = :since", "attribute_not_exists(celebrity_since)", {":since": {"S": since}}
         )
 
     def begin_demotion(self, user_id: str, until: str, threshold: int) -> bool:
-        """Have all tweets of a celebrity pushed again; False if they are none, or have the followers of one."""
         return self._update(
             user_id,
             "SET celebrity_until = if_not_exists(celebrity_until, :until)",
@@ -59,7 +56,6 @@ class DynamoCelebrities:
         )
 
     def end_demotion(self, user_id: str, since: str, until: str) -> bool:
-        """Make somebody a celebrity no longer; False if another demotion has ended this one's."""
         return self._update(
             user_id,
             "REMOVE celebrity_since, celebrity_until",

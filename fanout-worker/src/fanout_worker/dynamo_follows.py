@@ -27,13 +27,12 @@ class DynamoFollows:
         self.follows("-", "-")
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
-        """Tell whether the edge is there, strongly consistent."""
         key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with errors_named():
             return "Item" in self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
 
     def followers(self, followee_id: str) -> Iterator[list[str]]:
-        """Give the followers in pages, strongly consistent; each is read before it is asked for, the first from now."""
+        """Read each page before it is asked for, the first from now."""
         pages = self._pages(followee_id)
         first = self._threads.submit(next, pages, None)
 

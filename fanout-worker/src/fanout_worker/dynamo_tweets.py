@@ -31,7 +31,6 @@ class DynamoTweets:
         return None if TWEETS.deleted_at in item else item[TWEETS.author_id]["S"]
 
     def latest(self, author_id: str, count: int) -> list[str]:
-        """Return the author's newest undeleted ids, as far as the index has them."""
         with errors_named():
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._table,

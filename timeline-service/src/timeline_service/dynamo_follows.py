@@ -23,7 +23,6 @@ class DynamoFollows:
             self._dynamodb.get_item(TableName=self._table, Key=_edge("-", "-"))
 
     def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
-        """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
         with errors_named():
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._table,

@@ -31,11 +31,10 @@ class DynamoTweets:
             self._dynamodb.get_item(TableName=self._table, Key={TWEETS.tweet_id: {"S": "-"}})
 
     def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
-        """Return for each author up to so many of their undeleted tweets below an id of theirs: one query each."""
+        """Ask one query for each author; so many tweets are looked at, the deleted among them are left out."""
         return dict(self._threads.map(partial(self._by_author, count), below.items()))
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
-        """Return those of the tweets that are not deleted, strongly consistent."""
         found = items(self._dynamodb, self._table, [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids])
         return {item[TWEETS.tweet_id]["S"]: _tweet(item) for item in found if TWEETS.deleted_at not in item}
 
