@@ -103,3 +103,34 @@ def test_plain_answers_hold_what_parsed_ones_do():
         for number in range(3):
             key = {"followee_id": {"S": "runtime-test"}, "follower_id": {"S": f"u{number}"}}
             parsed.delete_item(TableName=f"{prefix}followers", Key=key)
+
+
+class Throttled:
+    """A DynamoDB that leaves all but the first key of each request unread, or all of them."""
+
+    def __init__(self, reads=1):
+        self.reads = reads
+        self.asked = []
+
+    def batch_get_item(self, RequestItems):  # noqa: N803 - boto3's name
+        ((table, request),) = RequestItems.items()
+        assert request["ConsistentRead"]
+        self.asked.append(len(request["Keys"]))
+        read, left = request["Keys"][: self.reads], request["Keys"][self.reads :]
+        return {"Responses": {table: read}, "UnprocessedKeys": {table: {"Keys": left}} if left else {}}
+
+
+def test_items_that_were_left_unread_are_asked_for_again():
+    """And never more at once than DynamoDB takes."""
+    dynamodb = Throttled(reads=dynamo.BATCH - 1)
+    keys = [{"id": {"N": str(n)}} for n in range(2 * dynamo.BATCH)]
+    assert sorted(map(str, dynamo.items(dynamodb, "tweets", keys))) == sorted(map(str, keys))
+    assert dynamodb.asked == [100, 100, 2]
+
+
+def test_a_table_that_leaves_keys_unread_again_and_again_is_away():
+    """It is named, with how often it was asked."""
+    dynamodb = Throttled(reads=0)
+    with pytest.raises(StoreAwayError, match="tweets unread 5 times"):
+        list(dynamo.items(dynamodb, "tweets", [{"id": {"N": "1"}}]))
+    assert len(dynamodb.asked) == dynamo.MOST_THROTTLED

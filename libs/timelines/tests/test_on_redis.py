@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from murmuration_runtime.errors import RedisAwayError, StoreRefusedError
 from murmuration_testkit.redis_nodes import redis_node
 from murmuration_timelines import layout
 from murmuration_timelines.merge import Timeline
@@ -145,3 +146,15 @@ def test_what_is_evicted_is_evicted_whole(somebody):
         found = home.load(users)
         assert 0 < len(found) < len(users)
         assert found == {user: whole[user] for user in found}
+
+
+@pytest.mark.stack
+def test_a_redis_that_refuses_this_process_is_away_for_readers_and_named_for_operators():
+    """The page comes from the database; readiness says whom to call."""
+    with redis_node() as node:
+        node.redis.config_set("requirepass", "secret")
+        with closing(connect(node.url)) as nodes:
+            for ask in (nodes.check, lambda: TimelineReader(nodes).home.load(["ann"])):
+                with pytest.raises(RedisAwayError) as refused:
+                    ask()
+                assert isinstance(refused.value, StoreRefusedError)
