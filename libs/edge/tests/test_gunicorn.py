@@ -54,8 +54,10 @@ class Served:
         """Wait for its end; return its status and what it wrote."""
         try:
             told, _ = self.process.communicate(timeout=30)
-        finally:
+        except subprocess.TimeoutExpired:
             self.process.kill()
+            self.process.communicate()
+            raise
         return self.process.returncode, told
 
     def end(self):
@@ -151,6 +153,6 @@ def test_a_setting_that_is_wrong_ends_the_process(name):
 
 def test_a_service_that_cannot_be_built_ends_the_process():
     """A worker that fails at the start would be started for ever."""
-    status, told = Served(AWS_DEFAULT_REGION="").ended()
+    status, told = Served(AWS_ENDPOINT_URL_DYNAMODB="nonsense").ended()
     assert status == 1
-    assert "Invalid endpoint: https://dynamodb" in told
+    assert "Invalid endpoint: nonsense" in told

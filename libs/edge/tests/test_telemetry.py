@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from murmuration_runtime.logs import Formatter, request_id
+from murmuration_runtime.logs import QUIET, Formatter, request_id
 from murmuration_runtime.metrics import METRICS
 
 from .conftest import ISSUER, SETTINGS, bearer
@@ -17,6 +17,7 @@ def lines():
     """What is written to stderr meanwhile, as JSON."""
     written, handler = [], logging.Handler()
     handler.emit = lambda record: written.append(json.loads(Formatter().format(record)))
+    handler.addFilter(lambda record: record.name.split(".")[0] not in QUIET)
     root = logging.getLogger()
     level = root.level
     root.addHandler(handler)
