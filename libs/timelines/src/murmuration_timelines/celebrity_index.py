@@ -5,15 +5,13 @@ set is read every 3 s: so every reader merges a celebrity's tweets before it has
 to push to everybody an author whom the set lacks, is harmless; so while the database is away, the old set serves.
 """
 
-import logging
-import threading
 import time
 from collections.abc import Callable, Iterable
 
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.periodic import keep_calling
 
 EVERY_SECONDS = 3.0
-_log = logging.getLogger(__name__)
 
 
 class CelebrityIndex:
@@ -50,15 +48,4 @@ class CelebrityIndex:
 
     def keep_fresh(self) -> None:
         """Read the set every few seconds in a thread, for as long as the process lives."""
-        threading.Thread(target=self._refresh_for_ever, name="celebrities", daemon=True).start()
-
-    def _refresh_for_ever(self) -> None:
-        never = threading.Event()
-        while True:
-            try:
-                self.refresh()
-            except StoreAwayError as error:
-                _log.warning("cannot read who is a celebrity; the last answer serves", extra={"reason": str(error)})
-            except Exception:  # noqa: BLE001 - whatever it is, the next time may be better
-                _log.exception("cannot read who is a celebrity; the last answer serves")
-            never.wait(EVERY_SECONDS)
+        keep_calling("celebrities", self.refresh, EVERY_SECONDS)

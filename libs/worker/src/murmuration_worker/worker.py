@@ -9,6 +9,7 @@ from contracts.registry import RegistryAwayError, codec_for
 from murmuration_runtime import admin, logs
 from murmuration_runtime.kafka import KafkaTopics, Partition
 from murmuration_runtime.metrics import announce_build
+from murmuration_runtime.periodic import keep_calling
 from murmuration_runtime.readiness import Check, Readiness
 from murmuration_worker import faust_app
 from murmuration_worker.continuity import Continuity
@@ -16,7 +17,6 @@ from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.handler import Handle, Handler
 from murmuration_worker.inbox import Inbox
 from murmuration_worker.metrics import BEHIND
-from murmuration_worker.periodic import keep_calling
 from murmuration_worker.progress import Progress
 from murmuration_worker.settings import WorkerSettings
 from murmuration_worker.watchdog import Watchdog

@@ -12,13 +12,13 @@ _log = logging.getLogger(__name__)
 
 
 def keep_calling(name: str, call: Callable[[], object], every: float = EVERY_SECONDS) -> None:
-    """Call every few seconds for as long as the process lives; a call that fails is followed by the next."""
+    """Call now and every few seconds, as long as the process lives; a call that fails is followed by the next."""
 
     def run() -> NoReturn:
         never = threading.Event()
         while True:
-            never.wait(every)
             call_once(name, call)
+            never.wait(every)
 
     threading.Thread(target=run, name=name, daemon=True).start()
 

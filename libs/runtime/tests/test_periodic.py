@@ -3,7 +3,7 @@
 import threading
 
 from murmuration_runtime.errors import StoreAwayError
-from murmuration_worker.periodic import keep_calling
+from murmuration_runtime.periodic import keep_calling
 
 
 def test_a_call_that_fails_is_told_and_followed_by_the_next(caplog):
