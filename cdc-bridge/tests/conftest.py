@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import boto3
 import pytest
 
-from cdc_bridge.stream import Streams
+from cdc_bridge.dynamo_streams import Streams
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually

@@ -4,9 +4,9 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from cdc_bridge.dynamo_streams import Page
 from cdc_bridge.leases import Lease, LeaseLostError
 from cdc_bridge.lineage import Row, Shard, State
-from cdc_bridge.stream import Page
 
 LEASE_MS = 10_000
 
@@ -107,7 +107,7 @@ class MemoryShard:
 
 
 class MemoryStreams:
-    """stream.Streams: one table, pages of two records, and as on AWS the last page has some."""
+    """dynamo_streams.Streams: one table, pages of two records, and as on AWS the last page has some."""
 
     def __init__(self, *shards):
         self.current = "arn:followers"
@@ -135,7 +135,7 @@ class MemoryStreams:
 
 
 class MemoryPages:
-    """stream.ShardPages: an iterator that knows where it is."""
+    """dynamo_streams.ShardPages: an iterator that knows where it is."""
 
     def __init__(self, streams, shard):
         self._streams = streams
@@ -156,7 +156,7 @@ class MemoryPages:
 
 
 class MemoryKafka:
-    """publisher.Publisher: a log, and what the next calls do instead."""
+    """kafka_publisher.Publisher: a log, and what the next calls do instead."""
 
     def __init__(self):
         self.log = []

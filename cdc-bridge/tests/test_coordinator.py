@@ -9,11 +9,11 @@ import pytest
 
 from cdc_bridge.coordinator import SILENT_MS, Coordinator
 from cdc_bridge.discovery import Discovery
+from cdc_bridge.dynamo_streams import GapError, StreamAwayError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.progress import SETTLED_MS
 from cdc_bridge.shard_reader import ShardReader
-from cdc_bridge.stream import GapError, StreamAwayError
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_testkit.waiting import eventually

@@ -11,8 +11,8 @@ import uuid
 
 import pytest
 
-from cdc_bridge.lease_table import LeaseTable
-from cdc_bridge.stream import Streams
+from cdc_bridge.dynamo_leases import LeaseTable
+from cdc_bridge.dynamo_streams import Streams
 from contracts import TOPICS
 from contracts.registry import codec_for
 from murmuration_testkit.topics import largest_batch

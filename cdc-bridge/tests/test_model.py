@@ -13,11 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
+from cdc_bridge.dynamo_streams import GapError, Page, Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import RETENTION_MS, State
 from cdc_bridge.shard_reader import ShardReader
-from cdc_bridge.stream import GapError, Page, Streams
 from contracts import TOPICS
 from contracts.examples import codec
 

@@ -1,6 +1,6 @@
 """Known faults: each marked test is a promise that is not kept yet. Whoever mends one takes its mark away.
 
-The faults of inflight*.py, natural*.py, offs.py and masked.py are mended; test_publisher_cold.py has more of them.
+The faults of inflight*.py, natural*.py, offs.py and masked.py are mended; more: test_kafka_publisher_cold.py.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +11,11 @@ import pytest
 
 from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
+from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
+from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, ShardKey, State
-from cdc_bridge.publisher import Publisher, PublishError, RefusedError
 from cdc_bridge.shard_reader import ShardReader
-from cdc_bridge.stream import GapError
 
 from .memory import MemoryLeases
 from .mock_kafka import MockKafka, numbered

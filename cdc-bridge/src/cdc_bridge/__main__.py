@@ -11,10 +11,10 @@ from contextlib import suppress
 
 from pythonjsonlogger.json import JsonFormatter
 
-from cdc_bridge import stream
+from cdc_bridge import dynamo_streams
 from cdc_bridge.admin import Admin, OrderError, meaning_of
 from cdc_bridge.app import App, now_ms
-from cdc_bridge.lease_table import LeaseTable
+from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.leases import LeasesAwayError
 from cdc_bridge.settings import SettingError, Settings, table_prefix
 from cdc_bridge.translate import TABLES
@@ -62,7 +62,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _obey(command: argparse.Namespace, table_prefix: str) -> Iterable[str]:
-    dynamodb, _ = stream.connect(table_prefix)
+    dynamodb, _ = dynamo_streams.connect(table_prefix)
     admin = Admin(LeaseTable(dynamodb, table_prefix, lease_ms=0), TABLES)  # an order takes no lease
     match command.name:
         case "release":

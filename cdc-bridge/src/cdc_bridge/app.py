@@ -8,13 +8,13 @@ import time
 import uuid
 from collections.abc import Mapping
 
-from cdc_bridge import health, older_rows, stream
+from cdc_bridge import dynamo_older_rows, dynamo_streams, health
 from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
-from cdc_bridge.lease_table import LeaseTable
+from cdc_bridge.dynamo_leases import LeaseTable
+from cdc_bridge.kafka_publisher import KafkaAwayError, Publisher, Topics
 from cdc_bridge.leases import Lease
 from cdc_bridge.lineage import ShardKey, State
-from cdc_bridge.publisher import KafkaAwayError, Publisher, Topics
 from cdc_bridge.settings import Settings, Start
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.translate import TABLES
@@ -84,7 +84,7 @@ class App:
 
     def _build(self, codecs: Mapping[str, Codec]) -> Coordinator:
         settings = self._settings
-        dynamodb, streams = stream.connect(settings.table_prefix)
+        dynamodb, streams = dynamo_streams.connect(settings.table_prefix)
         leases = LeaseTable(dynamodb, settings.table_prefix, round(settings.lease_seconds * 1000))
 
         def reader(shard: ShardKey, lease: Lease) -> ShardReader:
@@ -105,7 +105,9 @@ class App:
             lambda: self._topics.ids(_TOPICS_SECONDS),
             settings.gap_policy,
             State.SKIPPING if settings.start is Start.LATEST else State.LEFT,
-            lambda table, arn: older_rows.may_have_older_rows(dynamodb, settings.table_prefix + table, arn, now_ms()),
+            lambda table, arn: dynamo_older_rows.may_have_older_rows(
+                dynamodb, settings.table_prefix + table, arn, now_ms()
+            ),
             now_ms,
         )
         owner = f"{socket.gethostname()}/{uuid.uuid4()}"

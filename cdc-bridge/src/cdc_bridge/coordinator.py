@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from cdc_bridge import metrics
 from cdc_bridge.balance import moves
 from cdc_bridge.discovery import Discovery, Found
+from cdc_bridge.dynamo_streams import StreamAwayError
 from cdc_bridge.gaps import Gap
+from cdc_bridge.kafka_publisher import KafkaAwayError
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.publisher import KafkaAwayError
 from cdc_bridge.shard_reader import ShardReader
-from cdc_bridge.stream import StreamAwayError
 from contracts import ContractError
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
+from cdc_bridge.dynamo_streams import GapError, StreamAwayError
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
-from cdc_bridge.stream import GapError, StreamAwayError
 
 _VANISHED = "the shard left the stream before it was read to its end"
 _NEVER_SEEN = "the shard came and went while no bridge looked, and so may have some before it"
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Streams(Protocol):
-    """What is asked about the streams; stream.Streams."""
+    """What is asked about the streams; dynamo_streams.Streams."""
 
     def arn(self, table: str) -> str:
         """Return the table's stream."""

@@ -39,7 +39,7 @@ class Lease:
 
 
 class Leases(Protocol):
-    """The rows of all shards, streams, topics and bridges; lease_table.LeaseTable, and the tests' own in memory.
+    """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable, and the tests' own in memory.
 
     Rows lie in partitions: a stream's ARN for its shards, table_key() for a table's streams, TOPICS_KEY for the topics.
     Any method may raise LeasesAwayError. Those that take a Lease raise LeaseLostError unless it is still held.

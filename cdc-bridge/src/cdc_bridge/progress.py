@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cdc_bridge import metrics
+from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
+from cdc_bridge.kafka_publisher import RefusedError
 from cdc_bridge.leases import Lease, Leases
 from cdc_bridge.lineage import ShardKey, State, is_overdue
 from cdc_bridge.message import Message, instead_of, message_for
-from cdc_bridge.publisher import RefusedError
-from cdc_bridge.stream import FULL_PAGE, GapError, Page
 from cdc_bridge.translate import Record
 from contracts import Codec
 

@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
+from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page, StreamAwayError
+from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message
 from cdc_bridge.progress import Progress, Publish, TooLateError
-from cdc_bridge.publisher import PublishError, RefusedError
-from cdc_bridge.stream import FULL_PAGE, GapError, Page, StreamAwayError
 from contracts import Codec
 
 IDLE_SECONDS = (0.2, 0.5)  # AWS allows five calls a second on a shard
@@ -27,14 +27,14 @@ _log = logging.getLogger(__name__)
 
 
 class Pages(Protocol):
-    """One shard's pages in order; stream.ShardPages."""
+    """One shard's pages in order; dynamo_streams.ShardPages."""
 
     def read(self, published: str | None) -> Page:
         """Read the next page; a first call begins after the published sequence number."""
 
 
 class Publisher(Protocol):
-    """Brings messages to Kafka; publisher.Publisher."""
+    """Brings messages to Kafka; kafka_publisher.Publisher."""
 
     def publish(self, messages: Sequence[Message], given_up: Callable[[], bool]) -> None:
         """Return when all are acknowledged."""

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from cdc_bridge.lease_table import LeaseTable
+from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import State
 

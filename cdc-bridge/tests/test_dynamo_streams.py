@@ -8,8 +8,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from cdc_bridge.dynamo_streams import CLIENT_CONFIG, GapError, ShardPages, StreamAwayError, Streams, plain_pages
 from cdc_bridge.lineage import Shard
-from cdc_bridge.stream import CLIENT_CONFIG, GapError, ShardPages, StreamAwayError, Streams, plain_pages
 from murmuration_testkit.waiting import eventually
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cdc_bridge.publisher import KNOWN_SECONDS, Publisher, PublishError, RefusedError
+from cdc_bridge.kafka_publisher import KNOWN_SECONDS, Publisher, PublishError, RefusedError
 
 from .mock_kafka import MockKafka, numbered
 

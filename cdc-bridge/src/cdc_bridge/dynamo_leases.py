@@ -1,7 +1,5 @@
 """The leases in DynamoDB: one item for each row, conditional writes, strongly consistent reads."""
 
-# ruff: noqa: D102 - leases.Leases says what each method promises
-
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress

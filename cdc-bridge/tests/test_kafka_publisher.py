@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from cdc_bridge.kafka_publisher import KafkaAwayError, Publisher, PublishError, RefusedError, Topics
 from cdc_bridge.message import Message
-from cdc_bridge.publisher import KafkaAwayError, Publisher, PublishError, RefusedError, Topics
 from contracts import TOPICS, ContractError
 from murmuration_testkit.waiting import eventually
 

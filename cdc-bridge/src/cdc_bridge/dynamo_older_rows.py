@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from cdc_bridge.dynamo_streams import StreamAwayError
 from cdc_bridge.lineage import RETENTION_MS
-from cdc_bridge.stream import StreamAwayError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
