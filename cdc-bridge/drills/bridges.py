@@ -30,7 +30,7 @@ class Bridge:
     def start(self) -> Self:
         """Start it, on another port each time."""
         self.port = free_port()
-        self._environment |= {"PORT": str(self.port), "ADMIN_PORT": str(self.port)}
+        self._environment["ADMIN_PORT"] = str(self.port)
         command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "cdc_bridge"]
         with self._log.open("ab") as stderr:
             self._child = subprocess.Popen(command, env=self._environment, stderr=stderr)  # noqa: S603

@@ -42,9 +42,14 @@ def shard(leases):
 @pytest.mark.usefixtures("lease")
 def test_the_list_shows_owner_state_position_lag_and_gap(admin, leases):
     leases.note(ARN, Row("other", State.GAP, gap="unreadable: trimmed"))
+    steps = (
+        "`python -m cdc_bridge clear other`, then "
+        "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
+    )
     assert list(admin.shards(NOW)) == [
         "followers  arn:followers/1  reading  published until 0.5 s ago",
-        "followers  other  gap  owner nobody  position none  never read to its tip  GAP unreadable: trimmed",
+        "followers  other  gap  owner nobody  position none  never read to its tip  GAP unreadable: trimmed; next: "
+        + steps,
         "followers  shard  reading  owner me  position 7  published until 1.5 s ago",
         "topic  FollowChanged  reading",
     ]

@@ -7,18 +7,23 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.coordinator import SILENT_MS, Coordinator
+from cdc_bridge import metrics
+from cdc_bridge.admin import Admin
+from cdc_bridge.coordinator import LEASES, SILENT_MS, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
-from cdc_bridge.dynamo_streams import GapError, StreamAwayError
+from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.progress import SETTLED_MS
 from cdc_bridge.shard_reader import ShardReader
-from contracts import TOPICS
+from contracts import TOPICS, ContractError
 from contracts.examples import codec
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.metrics import METRICS
+from murmuration_runtime.readiness import Readiness
 from murmuration_testkit.waiting import eventually
 
-from .memory import MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
+from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
@@ -44,11 +49,19 @@ def world():
         leases=MemoryLeases(),
         kafka=MemoryKafka(),
         topics={"FollowChanged": "id-1"},
+        readiness={},
         now=NOW,
     )
     running = []
 
+    def topic_ids():
+        if isinstance(world.topics, Exception):
+            raise world.topics
+        return world.topics
+
     def bridge(owner, look_seconds, policy, first):
+        readiness = Readiness(stream_of("followers"), LEASES)
+
         def reader(shard, lease):
             return ShardReader(
                 shard,
@@ -64,13 +77,17 @@ def world():
         discovery = Discovery(
             world.streams,
             world.leases,
-            lambda: world.topics,
+            topic_ids,
             policy,
             first,
             lambda *_: False,
             lambda: world.now,
         )
-        return Coordinator(["followers"], discovery, world.leases, reader, owner, look_seconds, 0.2, lambda: world.now)
+        one = Coordinator(
+            ["followers"], discovery, world.leases, reader, readiness, owner, look_seconds, 0.2, lambda: world.now
+        )
+        world.readiness[one] = readiness
+        return one
 
     def start(owner="me", look_seconds=0.1, policy=Policy.FAIL, first=State.LEFT):
         one = bridge(owner, look_seconds, policy, first)
@@ -82,11 +99,22 @@ def world():
     def rows():
         return world.leases.rows(ARN)
 
-    world.start, world.rows = start, rows
+    def waiting_for(one):
+        return [*world.readiness[one].waiting_for(), *one.waiting_for()]
+
+    def gaps():
+        lines = Admin(world.leases, ["followers"]).shards(world.now)
+        return [line.partition("  GAP ")[2] for line in lines if "  GAP " in line]
+
+    world.start, world.rows, world.waiting_for, world.gaps = start, rows, waiting_for, gaps
     yield world
     for one, thread in running:
         one.stop()
         thread.join()
+
+
+def measured(name, **labels):
+    return METRICS.get_sample_value(f"cdc_bridge_{name}", labels)
 
 
 def published(world, last):
@@ -103,7 +131,7 @@ def test_a_child_is_read_as_soon_as_its_parent_has_ended(world):
     old.closed = True
     eventually(lambda: published(world, 9))
     assert world.rows()["old"].state is State.ENDED
-    assert bridge.waiting_for() == []
+    assert world.waiting_for(bridge) == []
 
 
 def test_what_one_holds_another_leaves_alone_until_it_is_given_back(world):
@@ -111,7 +139,7 @@ def test_what_one_holds_another_leaves_alone_until_it_is_given_back(world):
     first, thread = world.start("first")
     eventually(lambda: published(world, 5))
     second, _ = world.start("second")
-    eventually(lambda: not second.waiting_for())
+    eventually(lambda: not world.waiting_for(second))
     assert world.rows()["old"].owner == "first"
     first.stop()
     thread.join()
@@ -129,22 +157,26 @@ def lose(world):
 
 
 LOST = (
-    "gap: followers old: unreadable: shard old: trimmed; published up to 000000000000000000005; next: "
+    "unreadable: shard old: trimmed; published up to 000000000000000000005; next: "
     "`python -m cdc_bridge clear old`, then "
     "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
 )
 
 
-def test_a_gap_is_not_ready_and_stops_only_its_own_line(world):
-    """The shard is not read again, not even by the next bridge; one that is no child of it goes on."""
+def test_a_gap_is_measured_and_stops_only_its_own_line(world):
+    """The shard is not read again, not even by the next bridge; one that is no child of it goes on.
+
+    All bridges share the gap, so none is unready: it could not be replaced by one that mends it.
+    """
     lose(world)
     bridge, _ = world.start("after")
-    eventually(lambda: LOST in bridge.waiting_for())
+    eventually(lambda: world.gaps() == [LOST])
     world.streams.listed["child"] = MemoryShard("child", "old", records=records(6, 7))
     world.streams.listed["other"] = MemoryShard("other", None, records=records(8, 9))
     eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
     assert world.rows()["old"].state is State.GAP
-    assert bridge.gaps() == [LOST]
+    eventually(lambda: measured("gaps_open", table="followers") == 1)
+    assert world.waiting_for(bridge) == []
 
 
 def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world):
@@ -154,16 +186,18 @@ def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world
     world.streams.listed["old"].records = records(8, 9)
     world.streams.failures = [GapError("shard old: trimmed")]
     eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
-    eventually(lambda: one.gaps() == [LOST])
-    assert one.waiting_for() == []
+    eventually(lambda: measured("gaps_open", table="followers") == 1)
+    assert world.gaps() == [LOST]
+    assert world.waiting_for(one) == []
     one.stop()
     thread.join()
-    after, _ = world.start("after", policy=Policy.CONTINUE)
-    eventually(lambda: after.gaps() == [LOST])
+    metrics.GAPS_OPEN.clear()
+    world.start("after", policy=Policy.CONTINUE)
+    eventually(lambda: measured("gaps_open", table="followers") == 1)
 
 
 VANISHED = (
-    "gap: followers gone: vanished: the shard left the stream before it was read to its end; published up to nothing; "
+    "vanished: the shard left the stream before it was read to its end; published up to nothing; "
     "next: `python -m cdc_bridge clear gone`, then "
     "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
 )
@@ -179,9 +213,10 @@ def orphan(world):
 
 @pytest.mark.usefixtures("orphan")
 def test_a_shard_that_vanished_before_its_end_is_a_gap(world):
-    """Its children wait, and the reason is in the readiness answer."""
-    bridge, _ = world.start()
-    eventually(lambda: VANISHED in bridge.waiting_for())
+    """Its children wait, and an operator is told why."""
+    world.start()
+    eventually(lambda: world.gaps() == [VANISHED])
+    eventually(lambda: measured("gaps_open", table="followers") == 1)
     assert world.kafka.log == []
 
 
@@ -189,8 +224,8 @@ def test_a_shard_that_vanished_before_its_end_is_a_gap(world):
 def test_behind_a_shard_that_vanished_a_bridge_that_may_continue_reads_its_children(world):
     bridge, _ = world.start(policy=Policy.CONTINUE)
     eventually(lambda: published(world, 2))
-    assert bridge.gaps() == [VANISHED]
-    eventually(lambda: bridge.waiting_for() == [])
+    assert world.gaps() == [VANISHED]
+    eventually(lambda: world.waiting_for(bridge) == [])
 
 
 def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
@@ -200,8 +235,8 @@ def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
     eventually(lambda: published(world, 5))
     eventually(lambda: world.rows()["old"].state is State.ENDED)
     world.streams.listed = {"grandchild": MemoryShard("grandchild", "child", records=records(8, 9))}
-    bridge, _ = world.start("after")
-    eventually(lambda: any("gap: followers child: vanished" in reason for reason in bridge.waiting_for()))
+    world.start("after")
+    eventually(lambda: any("vanished" in gap and "clear child`" in gap for gap in world.gaps()))
     assert published(world, 5)
 
 
@@ -238,15 +273,15 @@ def test_a_first_start_that_was_cut_short_skips_nothing_that_was_committed_after
 
 def test_a_new_stream_is_a_gap_and_waits_until_the_old_one_is_drained(world):
     """What was written between the two left no trace; even when an operator has said so, the old one comes first."""
-    bridge, _ = world.start()
+    world.start()
     eventually(lambda: published(world, 5))
     old = world.streams.listed["old"]
     world.streams.current = "arn:followers/2"
     world.streams.of["arn:followers/2"] = {"first": MemoryShard("first", None, records=records(8, 9))}
-    eventually(lambda: any("arn:followers/2: stream: it follows arn:followers" in gap for gap in bridge.waiting_for()))
+    eventually(lambda: any("stream: it follows arn:followers" in gap for gap in world.gaps()))
     gap = world.leases.rows("table/followers")["arn:followers/2"]
     assert world.leases.overrule("table/followers", gap, replace(gap, state=State.READING, gap=None))
-    eventually(lambda: bridge.gaps() == [])
+    eventually(lambda: measured("gaps_open", table="followers") == 0)
     old.records += records(6, 7)
     eventually(lambda: published(world, 7))
     old.closed = True
@@ -259,13 +294,15 @@ def test_a_topic_made_again_under_us_stops_everything(world):
     bridge, _ = world.start()
     eventually(lambda: published(world, 5))
     world.topics = {"FollowChanged": "id-2"}
-    eventually(lambda: any("gap: topics FollowChanged: topic: its id is now id-2" in g for g in bridge.waiting_for()))
+    eventually(lambda: any("topic: its id is now id-2" in gap for gap in world.gaps()))
     eventually(lambda: world.rows()["old"].owner is None)
+    eventually(lambda: (measured("publishing_stopped"), measured("gaps_open", table="topics")) == (1, 1))
+    assert world.waiting_for(bridge) == []
     world.streams.listed["old"].records += records(6, 7)
     row = world.leases.rows("topics")["FollowChanged"]
     assert world.leases.overrule("topics", row, replace(row, state=State.LEFT, gap=None))
     eventually(lambda: published(world, 7))
-    assert bridge.gaps() == []
+    eventually(lambda: (measured("publishing_stopped"), measured("gaps_open", table="topics")) == (0, 0))
 
 
 def test_two_bridges_share_the_shards_and_a_third_gets_its_part(world):
@@ -295,22 +332,91 @@ def test_the_table_says_until_when_everything_is_published(world):
     eventually(lambda: world.leases.rows("table/followers")[ARN].tip_at == NOW + 100_000 - SETTLED_MS)
 
 
-def test_a_table_that_is_away_is_named_and_waited_for(world):
-    """Not ready before it is seen, with the reason; ready when it comes."""
+def away(error):
+    def arn(_table):
+        raise error
 
-    def away(_table):
-        raise StreamAwayError("table followers: not there")
+    return arn
 
-    world.streams.arn, there = away, world.streams.arn
+
+def test_a_table_that_was_never_seen_is_named_and_waited_for(world):
+    """Not ready, with the reason; ready when it comes."""
+    world.streams.arn, there = away(StoreAwayError("table followers: not there")), world.streams.arn
     bridge, _ = world.start()
-    eventually(lambda: bridge.waiting_for() == ["table followers: table followers: not there"])
+    eventually(lambda: world.waiting_for(bridge) == ["stream of followers: table followers: not there"])
     world.streams.arn = there
     eventually(lambda: published(world, 5))
-    eventually(lambda: bridge.waiting_for() == [])
+    eventually(lambda: world.waiting_for(bridge) == [])
 
 
-def test_a_shard_that_makes_no_progress_is_not_ready(world):
-    """Ready means progress, so a page that Kafka does not take shows, with how long."""
+def test_a_table_that_goes_away_later_is_measured_and_no_reason_to_be_unready(world, caplog):
+    """All bridges share it; its shards are read on, and the reason is logged once."""
+    bridge, _ = world.start(look_seconds=0.01)
+    eventually(lambda: published(world, 5))
+    world.streams.arn = away(StoreAwayError("table followers: gone"))
+    eventually(lambda: METRICS.get_sample_value("store_up", {"store": "stream of followers"}) == 0)
+    world.streams.listed["old"].records += records(6, 7)
+    eventually(lambda: published(world, 7))
+    assert world.waiting_for(bridge) == []
+    assert [getattr(line, "reason", "") for line in caplog.records].count("table followers: gone") == 1
+
+
+def test_a_store_that_refuses_this_process_makes_it_unready(world):
+    """Its own credentials are wrong, in the rounds or only for a shard's pages; another bridge's may be right."""
+    bridge, _ = world.start()
+    eventually(lambda: published(world, 5))
+    world.streams.arn, there = away(StoreRefusedError("wrong key")), world.streams.arn
+    eventually(lambda: world.waiting_for(bridge) == ["stream of followers: wrong key"])
+    world.streams.arn = there
+    eventually(lambda: world.waiting_for(bridge) == [])
+    refused = StoreRefusedError("shard old: wrong key")
+
+    def refuse():
+        raise refused
+
+    world.streams.before_page = refuse
+    eventually(lambda: world.waiting_for(bridge) == ["shard old: wrong key"])
+    world.streams.before_page = lambda: None
+    eventually(lambda: world.waiting_for(bridge) == [])
+
+
+def test_a_topic_that_is_not_as_its_contract_says_stops_everything(world, caplog):
+    """Events would lie where nobody looks; it is an alarm of all bridges, and none is unready."""
+    bridge, _ = world.start(look_seconds=0.01)
+    eventually(lambda: published(world, 5))
+    world.topics = ContractError("FollowChanged has 13 partitions where its contract says 12")
+    eventually(lambda: world.rows()["old"].owner is None)
+    eventually(lambda: measured("publishing_stopped") == 1)
+    assert world.waiting_for(bridge) == []
+    stopped = "publishing stopped: a topic is not as its contract says"
+    assert [line.message for line in caplog.records].count(stopped) == 1
+
+
+def test_a_shard_that_waits_for_kafka_is_measured_as_stalled(world):
+    """It shows that it is alive, so the bridge stays ready; when Kafka takes the page it is stalled no longer."""
+    taken = threading.Event()
+
+    def wait(_messages, given_up):
+        while not taken.wait(0.01):
+            given_up()
+
+    world.kafka.instead = [wait]
+    bridge, _ = world.start(look_seconds=0.01)
+    eventually(lambda: not world.kafka.instead)
+    assert measured("shards_stalled", table="followers") == 0
+    world.now += LEASE_MS // 2
+    eventually(lambda: world.rows()["old"].expires_at == world.now + LEASE_MS)
+    for _ in range(SILENT_MS * 3 // LEASE_MS):
+        world.now += LEASE_MS // 2
+        eventually(lambda: world.rows()["old"].expires_at == world.now + LEASE_MS)
+    eventually(lambda: measured("shards_stalled", table="followers") == 1)
+    eventually(lambda: world.waiting_for(bridge) == [])
+    taken.set()
+    eventually(lambda: measured("shards_stalled", table="followers") == 0)
+
+
+def test_a_thread_that_hangs_makes_the_bridge_unready(world):
+    """That is this process's alone: another bridge may read the shard."""
     given_up = threading.Event()
 
     def hang(_messages, _given_up):
@@ -319,8 +425,27 @@ def test_a_shard_that_makes_no_progress_is_not_ready(world):
     world.kafka.instead = [hang]
     bridge, _ = world.start()
     eventually(lambda: not world.kafka.instead)
-    eventually(lambda: bridge.waiting_for() == [])
+    eventually(lambda: world.waiting_for(bridge) == [])
     world.now += SILENT_MS + 1000
-    during = bridge.waiting_for()
+    during = world.waiting_for(bridge)
     given_up.set()
-    assert any("shard old of followers: no progress for 31 s" in reason for reason in during)
+    assert any("shard old of followers: no sign of life for 31 s" in reason for reason in during)
+
+
+def test_a_loop_that_hangs_makes_the_bridge_unready(world):
+    """Nothing would be renewed, found or taken any more."""
+    bridge, _ = world.start()
+    eventually(lambda: published(world, 5))
+    hanging, over = threading.Event(), threading.Event()
+
+    def hang(_table):
+        hanging.set()
+        over.wait()
+        return ARN
+
+    world.streams.arn = hang
+    hanging.wait()
+    world.now += SILENT_MS + 1000
+    during = world.waiting_for(bridge)
+    over.set()
+    assert any("coordinator: no sign of life for 31 s" in reason for reason in during)

@@ -8,8 +8,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from cdc_bridge.dynamo_streams import CLIENT_CONFIG, GapError, ShardPages, StreamAwayError, Streams, plain_pages
+from cdc_bridge.dynamo_streams import PATIENCE, GapError, ShardPages, Streams, plain_pages
 from cdc_bridge.lineage import Shard
+from murmuration_runtime import dynamo
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_testkit.waiting import eventually
 
 
@@ -35,7 +37,8 @@ class Answers:
 
 
 def error(code):
-    return ClientError({"Error": {"Code": code, "Message": "as AWS says it"}}, "GetRecords")
+    answer = {"Error": {"Code": code, "Message": "as AWS says it"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    return ClientError(answer, "GetRecords")
 
 
 def test_a_listing_is_read_page_by_page_to_its_end():
@@ -80,12 +83,17 @@ def test_what_is_lost_is_a_gap(code, call):
 
 
 @pytest.mark.parametrize(
-    "failure", [error("ProvisionedThroughputExceededException"), EndpointConnectionError(endpoint_url="http://x")]
+    "failure",
+    [
+        error("ProvisionedThroughputExceededException"),
+        error("WhateverException"),
+        EndpointConnectionError(endpoint_url="http://x"),
+    ],
 )
 def test_what_passes_is_no_gap(failure):
     """Throttled, or away: the same call will do later."""
     client = Answers(get_shard_iterator=[failure])
-    with pytest.raises(StreamAwayError, match="shard-7"):
+    with pytest.raises(StoreAwayError, match="shard-7"):
         ShardPages(client, "arn", "shard-7").read(None)
 
 
@@ -146,7 +154,7 @@ def over_http():
             region_name="eu-central-1",
             aws_access_key_id="a",
             aws_secret_access_key="b",
-            config=CLIENT_CONFIG,
+            config=dynamo.patience(**PATIENCE),
         )
         opened.extend((client, wire))
         return ShardPages(plain_pages(client), "arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
@@ -184,9 +192,9 @@ class TestOverHTTP:
         ("lasting", "error"),
         [
             ((refusal(400, "TrimmedDataAccessException"),), GapError),
-            ((refusal(400, "AccessDeniedException"),), StreamAwayError),
-            ((refusal(500, "InternalServerError"),) * 2, StreamAwayError),
-            (((200, PAGE[1][:60], 40),), StreamAwayError),
+            ((refusal(400, "AccessDeniedException"),), StoreRefusedError),
+            ((refusal(500, "InternalServerError"),) * 2, StoreAwayError),
+            (((200, PAGE[1][:60], 40),), StoreAwayError),
         ],
         ids=["trimmed", "denied", "broken", "cut short"],
     )
@@ -266,11 +274,11 @@ class TestOnDynamoDB:
 
     def test_a_table_that_is_not_there_is_waited_for(self, streams):
         """With its name, so that the log says what to create."""
-        with pytest.raises(StreamAwayError, match="table bridge-nowhere"):
+        with pytest.raises(StoreAwayError, match="table bridge-nowhere"):
             streams.arn("bridge-nowhere")
 
     def test_a_stream_that_shows_too_little_is_refused(self, dynamodb, streams, followers):
         """Keys alone make no event."""
         dynamodb.update_table(TableName=followers, StreamSpecification={"StreamEnabled": False})
-        with pytest.raises(StreamAwayError, match="NEW_AND_OLD_IMAGES"):
+        with pytest.raises(StoreAwayError, match="NEW_AND_OLD_IMAGES"):
             streams.arn(followers)

@@ -3,15 +3,13 @@
 import dataclasses
 import os
 import uuid
-from contextlib import suppress
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from cdc_bridge.kafka_publisher import KafkaAwayError, Publisher, PublishError, RefusedError, Topics
+from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
 from cdc_bridge.message import Message
-from contracts import TOPICS, ContractError
 from murmuration_testkit.waiting import eventually
 
 NOBODY = "127.0.0.1:1"
@@ -85,50 +83,6 @@ class TestPublisher:
         """Larger than a producer ever sends; nothing of it waits in a queue."""
         with Publisher(servers) as publisher, pytest.raises(RefusedError, match=r"\[1\].*too large"):
             publisher.publish(numbered(topic, [1], value=b"x" * 1_100_000))
-
-    def test_the_contracts_topics_pass(self, servers):
-        """Dead letters' topics too, each with the id that tells it from one made later under its name."""
-        ids = Topics(servers, TOPICS.values()).ids()
-        assert set(ids) == {name for topic in TOPICS.values() for name in (topic.name, topic.dlq)}
-        assert len(set(ids.values())) == len(ids)
-
-    def test_a_topic_made_again_has_another_id(self, servers):
-        """The producer sees no error; what was acknowledged before is gone."""
-        contract = dataclasses.replace(TOPICS["FollowChanged"], name=f"bridge-{uuid.uuid4().hex}", partitions=2)
-        names, admin = [contract.name, contract.dlq], AdminClient({"bootstrap.servers": servers})
-
-        def make():
-            for made in admin.create_topics([NewTopic(name, 2, 1) for name in names]).values():
-                made.result(10)
-            topics = Topics(servers, [contract])
-            return eventually(lambda: found(topics))
-
-        def found(topics):
-            with suppress(KafkaAwayError):
-                return topics.ids()
-
-        def delete():
-            for gone in admin.delete_topics(names).values():
-                gone.result(10)
-
-        before = make()
-        delete()
-        eventually(lambda: not set(names) & set(admin.list_topics(timeout=5).topics))
-        after = make()
-        delete()
-        assert all(before[name] != after[name] for name in names)
-
-    def test_another_number_of_partitions_is_refused(self, servers):
-        """With 13 where 12 are, each key would lie in two partitions in its life."""
-        wrong = dataclasses.replace(TOPICS["FollowChanged"], partitions=13)
-        with pytest.raises(ContractError, match="FollowChanged has 12 partitions where its contract says 13"):
-            Topics(servers, [wrong]).ids()
-
-    def test_a_missing_topic_is_waited_for(self, servers):
-        """It says how to make it."""
-        wrong = dataclasses.replace(TOPICS["FollowChanged"], name="Nowhere")
-        with pytest.raises(KafkaAwayError, match="no topic Nowhere: run `python -m contracts apply`"):
-            Topics(servers, [wrong]).ids()
 
 
 def test_giving_up_ends_the_wait_for_a_broker_that_is_away():

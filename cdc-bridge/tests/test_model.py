@@ -20,6 +20,7 @@ from cdc_bridge.lineage import RETENTION_MS, State
 from cdc_bridge.shard_reader import ShardReader
 from contracts import TOPICS
 from contracts.examples import codec
+from murmuration_runtime.readiness import Readiness
 
 from .memory import LEASE_MS, MemoryLeases
 from .records import edge, record
@@ -135,6 +136,10 @@ class Model(RuleBasedStateMachine):
         self.interruptions = {}
         self.first = None  # how much was written when the stream was first discovered
 
+    def bridge(self, name):
+        parts = self.discovery, self.leases, self.new_reader, Readiness()
+        return Stepped(["followers"], *parts, name, 2, 1, lambda: self.stream.now)
+
     def new_reader(self, shard, lease):
         def pages():
             self.reader = reader
@@ -198,9 +203,7 @@ class Model(RuleBasedStateMachine):
     @rule()
     def start(self):
         name = f"bridge-{self.stream.now}-{len(self.bridges)}-{len(self.log)}"
-        self.bridges.append(
-            Stepped(["followers"], self.discovery, self.leases, self.new_reader, name, 2, 1, lambda: self.stream.now)
-        )
+        self.bridges.append(self.bridge(name))
 
     @precondition(lambda self: self.bridges)
     @rule(data=st.data())
@@ -250,9 +253,7 @@ class Model(RuleBasedStateMachine):
     def work(self, name, rounds):
         """Let one bridge read what it can."""
         reading, shard_id = self.reader, getattr(self, "shard_id", None)
-        bridge = Stepped(
-            ["followers"], self.discovery, self.leases, self.new_reader, name, 2, 1, lambda: self.stream.now
-        )
+        bridge = self.bridge(name)
         for _ in range(rounds):
             bridge.look()
             for shard in bridge.readers():

@@ -16,6 +16,8 @@ from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, ShardKey, State
 from cdc_bridge.shard_reader import ShardReader
+from murmuration_runtime.metrics import METRICS
+from murmuration_runtime.readiness import Readiness
 
 from .memory import MemoryLeases
 from .mock_kafka import MockKafka, numbered
@@ -58,8 +60,8 @@ def test_demo_py_omitted_one_listing_without_an_open_shard_does_not_end_it(polic
     whole, streams.listing = streams.listing, []
     discovery.table("followers")
     streams.listing = whole
-    found = discovery.table("followers")
-    assert [shard.shard_id for shard in found.readable] == ["open"]
+    readable = discovery.table("followers")
+    assert [shard.shard_id for shard in readable] == ["open"]
 
 
 @known_fault
@@ -94,14 +96,15 @@ def test_demo_py_ready_a_shard_that_nobody_reads_is_told_or_taken():
 
     def reader(shard, lease):
         return SimpleNamespace(
-            shard=shard, lease=lease, run=lambda: None, tip_at=NOW, progressed_at=now[0], trouble=None
+            shard=shard, lease=lease, run=lambda: None, tip_at=NOW, progressed_at=now[0], heard_at=now[0]
         )
 
-    bridge = Coordinator(["followers"], discovery, leases, reader, "me", 2, 1, lambda: now[0])
+    bridge = Coordinator(["followers"], discovery, leases, reader, Readiness(), "me", 2, 1, lambda: now[0])
     for _ in range(100):
         now[0] += HOUR_MS // 120
         bridge.look()
-    assert bridge.waiting_for() or leases.rows("arn")["open"].owner == "me"
+    told = METRICS.get_sample_value("cdc_bridge_shards_stalled", {"table": "followers"})
+    assert told or leases.rows("arn")["open"].owner == "me"
 
 
 @pytest.mark.parametrize("refusal", [NOT_ENOUGH_REPLICAS, NOT_LEADER])

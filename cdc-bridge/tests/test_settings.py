@@ -1,30 +1,48 @@
+"""What a bridge is not told, it says by name."""
+
 import pytest
 
-from cdc_bridge.settings import SettingError, Settings
+from cdc_bridge.settings import Settings
+from murmuration_runtime.settings import read
 
-ENV = {"KAFKA_BOOTSTRAP_SERVERS": "k:9092", "SCHEMA_REGISTRY_URL": "http://r", "PORT": "8104"}
-
-
-@pytest.mark.parametrize("name", sorted(ENV))
-def test_a_missing_variable_is_named(name):
-    """No default that only suits a laptop."""
-    with pytest.raises(SettingError, match=name):
-        Settings.from_env({key: value for key, value in ENV.items() if key != name})
+NEEDED = {"KAFKA_BOOTSTRAP_SERVERS": "k:9092", "SCHEMA_REGISTRY_URL": "http://r", "ADMIN_PORT": "8114"}
 
 
+@pytest.fixture
+def env(monkeypatch):
+    """An environment with what a bridge needs, and nothing else of ours."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in NEEDED.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
+
+
+@pytest.mark.usefixtures("env")
 def test_the_rest_has_defaults():
-    settings = Settings.from_env(ENV)
-    assert (settings.port, settings.host, settings.table_prefix) == (8104, "0.0.0.0", "")  # noqa: S104
-    assert (settings.gap_policy, settings.start, settings.lease_seconds) == ("fail", "TRIM_HORIZON", 10)
+    settings = read(Settings)
+    assert (settings.gap_policy, settings.start_position, settings.lease_seconds) == ("fail", "TRIM_HORIZON", 10)
 
 
-def test_a_malformed_number_is_named():
-    with pytest.raises(SettingError, match="LEASE_SECONDS is 'ten'"):
-        Settings.from_env(ENV | {"LEASE_SECONDS": "ten"})
+@pytest.mark.parametrize("name", sorted(NEEDED))
+def test_a_missing_variable_is_named(env, name):
+    """No default that only suits a laptop."""
+    env.delenv(name)
+    with pytest.raises(SystemExit, match=f"{name} is not set"):
+        read(Settings)
 
 
-@pytest.mark.parametrize(("name", "value"), [("GAP_POLICY", "ignore"), ("START_POSITION", "latest")])
-def test_an_unknown_choice_is_named_with_what_there_is(name, value):
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("GAP_POLICY", "ignore", "'fail' or 'continue'"),
+        ("START_POSITION", "latest", "'TRIM_HORIZON' or 'LATEST'"),
+        ("LEASE_SECONDS", "ten", "a valid number"),
+        ("LEASE_SECONDS", "0", "greater than 0"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_there_is(env, name, value, reason):
     """A policy that is misspelt must not become the default."""
-    with pytest.raises(SettingError, match=f"{name} is '{value}', which is none of"):
-        Settings.from_env(ENV | {name: value})
+    env.setenv(name, value)
+    with pytest.raises(SystemExit, match=f"{name} is '{value}': .*{reason}"):
+        read(Settings)

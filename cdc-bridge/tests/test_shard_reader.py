@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, StreamAwayError
+from cdc_bridge.dynamo_streams import FULL_PAGE, GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
@@ -14,6 +14,7 @@ from cdc_bridge.progress import SETTLED_MS
 from cdc_bridge.shard_reader import IDLE_SECONDS, ShardReader, pause_after
 from contracts import TOPICS
 from contracts.examples import codec
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
 
 from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
@@ -77,7 +78,7 @@ def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
     assert positions == ["000000000000000000002"]
 
 
-@pytest.mark.parametrize("error", [StreamAwayError("away"), RuntimeError("a bug")])
+@pytest.mark.parametrize("error", [StoreAwayError("away"), RuntimeError("a bug")])
 def test_an_error_in_reading_costs_nothing(world, error, caplog):
     """Whatever it was, it is logged once and the checkpoint is where to go on."""
     world.streams.failures = [error, error]
@@ -135,7 +136,7 @@ def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goe
     assert all(dict(letter.headers)["reason"] == b"too large" for letter in letters)
     assert all(bool(letter.value) == dead_letters for letter in letters)
     assert world.row().state is State.ENDED
-    assert any("event event-2: too large" in getattr(entry, "error", "") for entry in caplog.records)
+    assert any("event event-2: too large" in getattr(entry, "reason", "") for entry in caplog.records)
 
 
 def test_what_kafka_refuses_only_in_company_is_no_dead_letter(world):

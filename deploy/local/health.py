@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from contracts import TOPICS
+from contracts import TOPICS, ContractError
 from contracts.tables import LEASES, LEDGERS
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
@@ -80,11 +80,16 @@ def streams(now: float) -> Iterator[Line]:
         else:
             yield Line(f"stream of {table}", "no bridge has read it to its tip yet", alarm=True)
         partitions = [LEASES.streams_of(table), *(row[LEASES.shard_id]["S"] for row in rows)]
-        for row in (row for partition in partitions for row in _rows(client, name, partition)):
-            if LEASES.gap in row:
-                shard = row[LEASES.shard_id]["S"]
-                command = f"`python -m cdc_bridge clear {shard}`"
-                yield Line(f"gap in {table}", f"{row[LEASES.gap]['S']}: repair it, then {command}", alarm=True)
+        for partition in partitions:
+            yield from _gaps(f"gap in {table}", _rows(client, name, partition))
+    yield from _gaps("gap in topics", _rows(client, name, "topics"))
+
+
+def _gaps(what: str, rows: list[dict[str, dict[str, str]]]) -> Iterator[Line]:
+    for row in rows:
+        if LEASES.gap in row:
+            command = f"`python -m cdc_bridge clear {row[LEASES.shard_id]['S']}`"
+            yield Line(what, f"{row[LEASES.gap]['S']}: repair it, then {command}", alarm=True)
 
 
 def counts() -> Iterator[Line]:
@@ -112,6 +117,10 @@ def topics() -> Iterator[Line]:
         yield Line(f"group {group}", f"{behind} events behind", behind > BEHIND_EVENTS)
     kafka = KafkaTopics(where, [])
     for topic in TOPICS.values():
+        try:
+            KafkaTopics(where, [topic]).ids()
+        except ContractError as error:
+            yield Line(topic.name, f"nothing is published: {error}", alarm=True)
         letters = [(topic.dlq, number) for number in range(topic.dead_letters.partitions)]
         starts, ends = kafka.starts(letters), kafka.ends(letters)
         groups = [f"{consumer}.dead-letters" for consumer in topic.consumers]

@@ -2,22 +2,19 @@
 
 import argparse
 import ctypes
-import logging
 import os
-import signal
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from pythonjsonlogger.json import JsonFormatter
-
 from cdc_bridge import dynamo_streams
 from cdc_bridge.admin import Admin, OrderError, meaning_of
-from cdc_bridge.app import App, now_ms
+from cdc_bridge.app import bridge, now_ms
 from cdc_bridge.dynamo_leases import LeaseTable
-from cdc_bridge.leases import LeasesAwayError
-from cdc_bridge.settings import SettingError, Settings, table_prefix
+from cdc_bridge.settings import Settings
 from cdc_bridge.translate import TABLES
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.settings import JobSettings, read
 
 M_ARENA_MAX = -8  # of glibc's malloc.h
 
@@ -26,17 +23,15 @@ def main() -> None:
     """Bridge until SIGTERM or SIGINT, or carry out one command."""
     command = _arguments(sys.argv[1:])
     if command.name is None:
-        try:
-            settings = Settings.from_env(os.environ)
-        except SettingError as error:
-            sys.exit(f"cdc-bridge cannot start: {error}")
-        _bridge(settings)
+        settings = read(Settings)
+        _share_memory()
+        bridge(settings)
         return
     try:
-        for line in _obey(command, table_prefix(os.environ)):
+        for line in _obey(command, read(JobSettings).table_prefix):
             sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
-    except (OrderError, LeasesAwayError) as error:
+    except (OrderError, StoreAwayError) as error:
         sys.exit(f"cdc-bridge: {error}")
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -81,18 +76,6 @@ def _share_memory() -> None:
     """Let threads share two heaps: each shard has new ones, and glibc would give each its own and keep it."""
     with suppress(AttributeError):  # another C library
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
-
-
-def _bridge(settings: Settings) -> None:
-    _share_memory()
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter("{asctime}{levelname}{name}{message}", style="{"))
-    logging.basicConfig(level=settings.log_level, handlers=[handler])
-    logging.getLogger("botocore").setLevel(logging.WARNING)  # it tells where it found its credentials
-    app = App(settings)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: app.stop())
-    app.run()
 
 
 if __name__ == "__main__":

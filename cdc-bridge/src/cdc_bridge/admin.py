@@ -7,7 +7,7 @@ what it had in hand. Whoever takes the shard next goes on as the row says.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cdc_bridge.gaps import repair_of
+from cdc_bridge.gaps import next_steps, repair_of
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, State
 
@@ -56,7 +56,8 @@ class Admin:
                 words += [f"owner {owner}", f"position {row.position or 'none'}"]
             if entry.of != TOPICS_KEY and row.state is not State.ENDED:
                 words.append(until)
-            yield "  ".join([*words, *([f"GAP {row.gap}"] if row.gap else [])])
+            gap = [f"GAP {row.gap}; next: {next_steps(entry.table, row.shard_id)}"] if row.gap else []
+            yield "  ".join([*words, *gap])
 
     def release(self, shard_id: str) -> str:
         """Take a shard from its owner, for any bridge to take."""

@@ -2,26 +2,39 @@
 
 Rule: whatever may be read and is nobody's is taken until we hold our share, and every lease held is renewed in each
 round. What is wrong with one table keeps no other from being read; what is wrong with a topic stops everything.
+Readiness speaks of this process alone: gaps, stalled shards and stores that are away are metrics.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from cdc_bridge import metrics
 from cdc_bridge.balance import moves
-from cdc_bridge.discovery import Discovery, Found
-from cdc_bridge.dynamo_streams import StreamAwayError
-from cdc_bridge.gaps import Gap
-from cdc_bridge.kafka_publisher import KafkaAwayError
-from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
-from cdc_bridge.lineage import ShardKey
+from cdc_bridge.discovery import Discovery
+from cdc_bridge.leases import Lease, LeaseLostError, Leases
+from cdc_bridge.lineage import Row, ShardKey
 from cdc_bridge.shard_reader import ShardReader
 from contracts import ContractError
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.readiness import Readiness
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
+LEASES = "leases"
+TOPICS = "topics"
 _log = logging.getLogger(__name__)
+
+
+def stream_of(table: str) -> str:
+    """Name a table's stream in readiness and metrics."""
+    return f"stream of {table}"
+
+
+def _silent_for(ms: int) -> str:
+    return f"no sign of life for {ms // 1000} s; if that lasts, restart this process"
 
 
 class Coordinator:
@@ -33,6 +46,7 @@ class Coordinator:
         discovery: Discovery,
         leases: Leases,
         reader: Callable[[ShardKey, Lease], ShardReader],
+        readiness: Readiness,
         owner: str,
         look_seconds: float,
         grace_seconds: float,
@@ -41,16 +55,18 @@ class Coordinator:
         self._discovery = discovery
         self._leases = leases
         self._reader = reader
+        self._readiness = readiness
         self._owner = owner
         self._look_seconds = look_seconds
         self._grace_seconds = grace_seconds
         self._clock = clock
         self._readers: dict[ShardKey, tuple[ShardReader, threading.Thread]] = {}
-        self._found = {table: Found({}, []) for table in tables}
-        self._topic_gaps: Sequence[Gap] = []
-        self._topic_trouble: str | None = None
-        self._seen_at = dict.fromkeys(tables, clock())
-        self._trouble: dict[str, str | None] = dict.fromkeys(tables, "not looked for yet")
+        self._found: dict[str, Mapping[ShardKey, Row]] = {table: {} for table in tables}
+        self._topics_hold_up = False
+        self._topic_fault: str | None = None
+        self._trouble: dict[str, str] = {}
+        self._step_at = clock()
+        self._due_seconds = look_seconds
         self._stopping = threading.Event()
         self._wake = threading.Event()
 
@@ -68,63 +84,70 @@ class Coordinator:
         self._stopping.set()
         self._wake.set()
 
-    def gaps(self) -> list[str]:
-        """Name everything that was lost and that no operator has cleared."""
-        return [gap.line for gap in self._open_gaps()]
-
     def waiting_for(self) -> list[str]:
-        """Name everything that keeps the bridge from making progress; nothing means ready."""
+        """Name what is wrong with this process alone: a thread that hangs, or a stream that refuses us."""
         now = self._clock()
-        waiting = [f"table {table}: {trouble}" for table, trouble in self._trouble.items() if trouble]
-        waiting += [f"table {table}: not seen lately" for table, at in self._seen_at.items() if now - at > SILENT_MS]
-        waiting += [self._topic_trouble] if self._topic_trouble else []
-        waiting += [gap.line for gap in self._open_gaps() if gap.holds_up]
+        readers = [(shard, reader) for shard, (reader, _) in list(self._readers.items())]
+        waiting = []
+        if now - self._step_at > SILENT_MS:
+            waiting.append(f"coordinator: {_silent_for(now - self._step_at)}")
         waiting += [
-            f"shard {shard.shard_id} of {shard.table}: no progress for {(now - reader.progressed_at) // 1000} s: "
-            f"{reader.trouble or 'no answer yet'}"
-            for shard, (reader, _) in list(self._readers.items())
-            if now - reader.progressed_at > SILENT_MS
+            f"shard {shard.shard_id} of {shard.table}: {_silent_for(now - reader.heard_at)}"
+            for shard, reader in readers
+            if now - reader.heard_at > SILENT_MS
         ]
+        waiting += [str(reader.trouble) for _, reader in readers if isinstance(reader.trouble, StoreRefusedError)]
         return waiting
 
     def look(self) -> float:
         """Do one round: renew, discover, take and give back; return in how many seconds the next one is due."""
+        self._due_seconds = self._look_seconds
         self._reap()
         for shard, (reader, _) in self._readers.items():
             self._renew(shard, reader)
-        for table in self._trouble:
-            try:
-                self._found[table] = self._discovery.table(table)
-            except (StreamAwayError, LeasesAwayError) as error:
-                if self._trouble[table] != str(error):
-                    _log.warning("table cannot be read; retrying", extra={"table": table, "error": str(error)})
-                self._trouble[table] = str(error)
-            else:
-                self._trouble[table] = None
-                self._seen_at[table] = self._clock()
-        try:
-            self._look_at_topics()
-            return self._share()
-        except LeasesAwayError as error:
-            _log.warning("shards not shared out; retrying in the next round", extra={"error": str(error)})
-            return self._look_seconds
-        finally:
-            metrics.HELD.set(len(self._readers))
+        steps: dict[str, Callable[[], None]] = {
+            **{stream_of(table): partial(self._look_at_table, table) for table in self._found},
+            TOPICS: self._look_at_topics,
+            LEASES: self._share,
+        }
+        self._readiness.look({name: partial(self._do, name, step) for name, step in steps.items()})
+        self._measure()
+        return self._due_seconds
 
-    def _open_gaps(self) -> list[Gap]:
-        return [*self._topic_gaps, *(gap for found in list(self._found.values()) for gap in found.gaps)]
+    def _do(self, name: str, step: Callable[[], None]) -> None:
+        """Do one step of a round; log what is wrong with it once, however often it is met."""
+        self._step_at = self._clock()
+        try:
+            step()
+        except StoreAwayError as error:
+            if self._trouble.get(name) != str(error):
+                extra = {"step": name, "reason": str(error)}
+                _log.warning("a step of the round failed; retrying in the next round", extra=extra)
+            self._trouble[name] = str(error)
+            raise
+        self._trouble.pop(name, None)
+
+    def _look_at_table(self, table: str) -> None:
+        self._found[table] = self._discovery.table(table)
 
     def _look_at_topics(self) -> None:
         """Stop while a topic is not what it was; while Kafka is away, the readers wait by themselves."""
         try:
-            self._topic_gaps = self._discovery.topics()
-            self._topic_trouble = None
-        except KafkaAwayError:
-            return
+            self._topics_hold_up, self._topic_fault = self._discovery.topics(), None
         except ContractError as error:
-            if self._topic_trouble is None:
-                _log.error("publishing stopped: a topic is not as its contract says", extra={"error": str(error)})
-            self._topic_trouble = str(error)
+            if self._topic_fault is None:
+                _log.error("publishing stopped: a topic is not as its contract says", extra={"reason": str(error)})
+            self._topics_hold_up, self._topic_fault = True, str(error)
+
+    def _measure(self) -> None:
+        now = self._clock()
+        stalled = Counter(
+            shard.table for shard, (reader, _) in self._readers.items() if now - reader.progressed_at > SILENT_MS
+        )
+        for table in self._found:
+            metrics.STALLED.labels(table).set(stalled[table])
+        metrics.HELD.set(len(self._readers))
+        metrics.STOPPED.set(self._topics_hold_up)
 
     def _reap(self) -> None:
         for shard, (_, thread) in list(self._readers.items()):
@@ -132,36 +155,36 @@ class Coordinator:
                 del self._readers[shard]
 
     def _renew(self, shard: ShardKey, reader: ShardReader) -> None:
+        self._step_at = self._clock()
         try:
             reader.expires_at = self._leases.renew(reader.lease, self._clock(), reader.tip_at)
         except LeaseLostError:
             reader.revoke()
-        except LeasesAwayError as error:
-            _log.warning(
-                "lease not renewed; retrying in the next round", extra={"shard_id": shard.shard_id, "error": str(error)}
-            )
+        except StoreAwayError as error:
+            about = {"shard_id": shard.shard_id, "reason": str(error)}
+            _log.warning("lease not renewed; retrying in the next round", extra=about)
 
-    def _share(self) -> float:
-        """Take what is free up to our share, give back what is above it; return when somebody's lease runs out."""
+    def _share(self) -> None:
+        """Take what is free up to our share, give back what is above it; look again when somebody's lease runs out."""
         now = self._clock()
         bridges = self._leases.live(self._owner, now)
         owners: dict[ShardKey, str | None] = dict.fromkeys(self._readers, self._owner)
         expiries = [until for name, until in bridges.items() if name != self._owner]
         since: dict[ShardKey, int] = {}
-        for shard, row in (item for found in self._found.values() for item in found.readable.items()):
+        for shard, row in (item for readable in self._found.values() for item in readable.items()):
             since[shard] = row.since
             if shard not in owners:
                 is_held = row.owner is not None and row.expires_at > now
                 owners[shard] = f"{row.owner}, by its row" if is_held else None
                 expiries += [row.expires_at] if is_held else []
         take, give = moves(self._owner, bridges, owners)
-        if self._topic_trouble or any(gap.holds_up for gap in self._topic_gaps):
+        if self._topics_hold_up:
             take, give = [], list(self._readers)
         for shard in give:
             self._readers[shard][0].stop()
         for shard in take:
             self._take(shard, since[shard])
-        return min([self._look_seconds, *((until - now + 1) / 1000 for until in expiries)])
+        self._due_seconds = min([self._look_seconds, *((until - now + 1) / 1000 for until in expiries)])
 
     def _take(self, shard: ShardKey, since: int) -> None:
         lease = self._leases.take(shard.stream_arn, shard.shard_id, self._owner, self._clock(), since)
@@ -198,7 +221,7 @@ class Coordinator:
             thread.join()
         try:
             self._leases.leave(self._owner)
-        except LeasesAwayError as error:
+        except StoreAwayError as error:
             _log.warning(
-                "bridge not taken off the list of bridges: its entry expires by itself", extra={"error": str(error)}
+                "bridge not taken off the list of bridges: its entry expires by itself", extra={"reason": str(error)}
             )

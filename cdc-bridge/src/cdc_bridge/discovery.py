@@ -10,13 +10,14 @@ there before anything goes on. So every bridge, the next one too, sees the same.
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.dynamo_streams import GapError, StreamAwayError
+from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
+from murmuration_runtime.errors import StoreAwayError
 
 _VANISHED = "the shard left the stream before it was read to its end"
 _NEVER_SEEN = "the shard came and went while no bridge looked, and so may have some before it"
@@ -31,14 +32,6 @@ class Streams(Protocol):
 
     def shards(self, stream_arn: str) -> Sequence[Shard]:
         """List all its shards."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one look at a table found."""
-
-    readable: Mapping[ShardKey, Row]
-    gaps: Sequence[gaps.Gap]
 
 
 class Discovery:
@@ -62,15 +55,14 @@ class Discovery:
         self._older_rows = older_rows
         self._clock = clock
 
-    def table(self, table: str) -> Found:
-        """Look at a table's streams; one that is drained makes way for the next."""
+    def table(self, table: str) -> Mapping[ShardKey, Row]:
+        """Look at a table's streams and return the shards that may be read; a drained stream makes way for the next."""
         current, away = self._current(table)
         if current is not None:
             self._begin(table, current)
         streams = self._leases.rows(table_key(table))
         found: dict[ShardKey, Row] = {}
-        open_gaps = gaps.still_open(table, streams.values())
-        states: Counter[State] = Counter()
+        shards: list[Row] = []
         for stream_arn in sorted(streams):  # their labels are the times when they were made
             row = streams[stream_arn]
             if row.state is State.ENDED:
@@ -78,8 +70,7 @@ class Discovery:
             if row.state is State.GAP:
                 break
             listing, rows = self._shards(table, stream_arn)
-            states += Counter(known.state for known in rows.values())
-            open_gaps += gaps.still_open(table, rows.values())
+            shards += rows.values()
             found |= {
                 ShardKey(table, stream_arn, s.shard_id): self._row(s, rows, row.tip_at) for s in readable(listing, rows)
             }
@@ -87,15 +78,16 @@ class Discovery:
                 break
             if current not in (None, stream_arn):
                 self._leases.overrule(table_key(table), row, replace(row, state=State.ENDED))
+        states = Counter(known.state for known in shards)
         for state in State:
             metrics.SHARDS.labels(table, state).set(states[state])
-        metrics.GAPS_OPEN.labels(table).set(len(open_gaps))
+        gaps.count_open(table, streams.values(), shards)
         if away:
             raise away
-        return Found(found, open_gaps)
+        return found
 
-    def topics(self) -> list[gaps.Gap]:
-        """Compare the topics with those that were published to before."""
+    def topics(self) -> bool:
+        """Compare the topics with those that were published to before; say whether a gap of theirs holds all up."""
         ids, rows = self._topic_ids(), self._leases.rows(TOPICS_KEY)
         for name, topic_id in ids.items():
             row = rows.get(name)
@@ -105,15 +97,14 @@ class Discovery:
                 detail = f"its id is now {topic_id}, so what was published to it before is gone"
                 passed = replace(row, position=topic_id)
                 rows[name] = self._lose(TOPICS_KEY, TOPICS_KEY, row, gaps.Kind.TOPIC, detail, passed)
-        open_gaps = gaps.still_open(TOPICS_KEY, rows.values())
-        metrics.GAPS_OPEN.labels(TOPICS_KEY).set(len(open_gaps))
-        return open_gaps
+        gaps.count_open(TOPICS_KEY, rows.values())
+        return any(row.state is State.GAP for row in rows.values())
 
-    def _current(self, table: str) -> tuple[str | None, StreamAwayError | None]:
+    def _current(self, table: str) -> tuple[str | None, StoreAwayError | None]:
         """Ask for the table's stream; while there is no answer, the streams that are known can still be read."""
         try:
             return self._streams.arn(table), None
-        except StreamAwayError as error:
+        except StoreAwayError as error:
             return None, error
 
     def _begin(self, table: str, stream_arn: str) -> None:

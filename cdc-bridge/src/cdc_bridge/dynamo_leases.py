@@ -6,10 +6,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
+from cdc_bridge.dynamo_errors import errors_about
 from cdc_bridge.lease_items import item_of, key_of, row_of
-from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
+from cdc_bridge.leases import Lease, LeaseLostError, Leases
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from contracts.tables import LEASES
 
@@ -203,11 +204,10 @@ class LeaseTable(Leases):
 @contextmanager
 def _errors(table: str) -> Iterator[None]:
     """Name AWS's errors by what the caller should do."""
-    try:
-        yield
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
-            raise LeaseLostError(f"{table}: the lease is another's, or the position went backwards") from error
-        raise LeasesAwayError(f"table {table}: {error}") from error
-    except BotoCoreError as error:
-        raise LeasesAwayError(f"table {table}: {error}") from error
+    with errors_about(f"table {table}"):
+        try:
+            yield
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+                raise LeaseLostError(f"{table}: the lease is another's, or the position went backwards") from error
+            raise

@@ -3,23 +3,23 @@
 Rule: a page's records come before the question whether another page follows, because the last page of a closed shard
 has records and no next iterator.
 
-Reading is botocore's in all but one thing: a page stays the JSON that came. Checking each value against the service's
-model is two thirds of what botocore takes for a page; signing, credentials, endpoints, retries and errors are its own.
+Reading is botocore's in all but one thing: a page stays the JSON that came. Signing, credentials, endpoints, retries
+and errors are its own.
 """
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.exceptions import ClientError, ParamValidationError
 
+from cdc_bridge.dynamo_errors import errors_about
 from cdc_bridge.lineage import Shard
+from murmuration_runtime import dynamo
+from murmuration_runtime.errors import StoreAwayError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,21 +30,17 @@ if TYPE_CHECKING:
     from cdc_bridge.translate import Record
 
 FULL_PAGE = 1000  # GetRecords never answers more
-CLIENT_CONFIG = Config(
-    connect_timeout=1,
-    read_timeout=3,  # a call and its retry end well within a lease
-    retries={"mode": "standard", "total_max_attempts": 2},
-    max_pool_connections=50,  # each shard reads in a thread of its own
-)
+PATIENCE: Any = {
+    "attempts": 2,
+    "connect_seconds": 1,
+    "read_seconds": 3,  # a call and its retry end well within a lease
+    "connections": 50,  # each shard reads in a thread of its own
+}
 _LOST = {
     "TrimmedDataAccessException",  # older than 24 hours
     "ResourceNotFoundException",  # the shard or its stream is gone; DynamoDB Local's word for trimmed
     "ValidationException",  # no such sequence number
 }
-
-
-class StreamAwayError(Exception):
-    """The table or its stream cannot be read now: wait and ask again."""
 
 
 class GapError(Exception):
@@ -74,7 +70,7 @@ class Streams:
             description = self._dynamodb.describe_table(TableName=name)["Table"]
         view = description.get("StreamSpecification", {}).get("StreamViewType")
         if view != "NEW_AND_OLD_IMAGES":
-            raise StreamAwayError(f"table {name} must have a stream of NEW_AND_OLD_IMAGES, not {view}")
+            raise StoreAwayError(f"table {name} must have a stream of NEW_AND_OLD_IMAGES, not {view}")
         return description["LatestStreamArn"]
 
     def shards(self, stream_arn: str) -> list[Shard]:
@@ -152,40 +148,27 @@ class _IteratorExpiredError(Exception):
 @contextmanager
 def _errors(what: str, gap: str | None = None) -> Iterator[None]:
     """Name AWS's errors by what the caller should do."""
-    try:
-        yield
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code == "ExpiredIteratorException":
-            raise _IteratorExpiredError from error
-        if gap is not None and code in _LOST:
+    with errors_about(what):
+        try:
+            yield
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code == "ExpiredIteratorException":
+                raise _IteratorExpiredError from error
+            if gap is not None and code in _LOST:
+                raise GapError(f"{what}, {gap}: {error}") from error
+            raise
+        except ParamValidationError as error:  # boto3 itself knows that this is no sequence number
             raise GapError(f"{what}, {gap}: {error}") from error
-        raise StreamAwayError(f"{what}: {error}") from error
-    except ParamValidationError as error:  # boto3 itself knows that this is no sequence number
-        raise GapError(f"{what}, {gap}: {error}") from error
-    except BotoCoreError as error:
-        raise StreamAwayError(f"{what}: {error}") from error
 
 
 def plain_pages(streams: DynamoDBStreamsClient) -> DynamoDBStreamsClient:
-    """Let the client's pages of records be the JSON that came: binary stays base64, a time stays seconds."""
-    streams.meta.events.register("before-parse.dynamodb-streams.GetRecords", _decode)
-    return streams
-
-
-def _decode(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
-    """Decode a page and leave nothing of it to botocore's parser; errors are left as they are."""
-    if response_dict["status_code"] != HTTPStatus.OK:
-        return
-    try:
-        customized_response_dict |= json.loads(response_dict["body"])
-    except ValueError as error:
-        raise StreamAwayError(f"a page of records that is no JSON: {error}") from error
-    response_dict["body"] = b"{}"
+    """Let the client's pages of records be the JSON that came."""
+    return dynamo.answers_plainly(streams, ["GetRecords"])
 
 
 def connect(table_prefix: str) -> tuple[DynamoDBClient, Streams]:
     """Make the clients from boto3's own environment variables."""
-    streams = plain_pages(boto3.client("dynamodbstreams", config=CLIENT_CONFIG))
-    dynamodb = boto3.client("dynamodb", config=CLIENT_CONFIG)
-    return dynamodb, Streams(dynamodb, streams, table_prefix)
+    streams = boto3.client("dynamodbstreams", config=dynamo.patience(**PATIENCE))
+    dynamodb = dynamo.client(**PATIENCE)
+    return dynamodb, Streams(dynamodb, plain_pages(streams), table_prefix)

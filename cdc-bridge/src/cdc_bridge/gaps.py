@@ -6,11 +6,10 @@ Rule: a gap is never passed in silence. Under the policy `fail` nobody reads on 
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from cdc_bridge import metrics
-from cdc_bridge.lineage import Row, State
+from cdc_bridge.lineage import Row
 from contracts.tables import FOLLOWERS
 
 _log = logging.getLogger(__name__)
@@ -54,21 +53,9 @@ def tell(table: str, stream_arn: str, shard_id: str, position: str | None, kind:
     metrics.GAPS.labels(table, kind).inc()
     about = {"table": table, "stream_arn": stream_arn, "shard_id": shard_id, "position": position}
     steps = next_steps(table, shard_id or stream_arn)
-    _log.error("gap", extra={**about, "kind": kind, "error": detail, "next": steps})
+    _log.error("gap", extra={**about, "kind": kind, "reason": detail, "next": steps})
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A gap that no operator has cleared."""
-
-    line: str
-    holds_up: bool
-
-
-def still_open(table: str, rows: Iterable[Row]) -> list[Gap]:
-    """Return the gaps among the rows of a table's stream, of its streams, or of the topics."""
-    return [
-        Gap(f"gap: {table} {row.shard_id}: {row.gap}; next: {next_steps(table, row.shard_id)}", row.state is State.GAP)
-        for row in rows
-        if row.gap
-    ]
+def count_open(table: str, *rows: Iterable[Row]) -> None:
+    """Measure how many gaps these rows still have: of a table's streams and shards, or of the topics."""
+    metrics.GAPS_OPEN.labels(table).set(sum(row.gap is not None for each in rows for row in each))

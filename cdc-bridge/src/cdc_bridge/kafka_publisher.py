@@ -14,27 +14,20 @@ Whoever publishes a shard has a publisher of their own, so one shard's refusal s
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
+from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka import Message as Delivery
-from confluent_kafka.admin import AdminClient
 
 from cdc_bridge.message import Message
-from contracts import Topic
-from contracts.topic import check_partitions
+from murmuration_runtime.kafka import FATAL_ONLY
 
 KNOWN_SECONDS = 3600  # well below Kafka's producer.id.expiration.ms, a day
 _POLL_SECONDS = 0.1
-_METADATA_SECONDS = 3
-_FATAL_ONLY = 2  # librdkafka writes several lines a second while a broker is away; see _tell
+_FLUSH_SECONDS = 3
 _log = logging.getLogger(__name__)
-
-
-class KafkaAwayError(Exception):
-    """Kafka does not answer, or lacks a topic: wait and ask again."""
 
 
 class PublishError(Exception):
@@ -102,7 +95,7 @@ class Publisher:
                 "enable.gapless.guarantee": True,
                 "message.timeout.ms": 0,
                 "linger.ms": 1,
-                "log_level": _FATAL_ONLY,
+                "log_level": FATAL_ONLY,  # see _tell
                 "error_cb": self._tell,
             },
             logger=_log,
@@ -183,7 +176,7 @@ class Publisher:
         self._producer.purge()
         while True:
             try:
-                self._producer.flush(_METADATA_SECONDS)
+                self._producer.flush(_FLUSH_SECONDS)
             except (KafkaException, SystemError):  # it has ended already
                 continue
             return
@@ -191,7 +184,7 @@ class Publisher:
     def _tell(self, error: KafkaError) -> None:
         """Log each kind of trouble once until something is acknowledged again."""
         if error.code() not in self._told:
-            _log.warning("Kafka cannot be reached or refuses; librdkafka retries", extra={"error": error.str()})
+            _log.warning("Kafka cannot be reached or refuses; librdkafka retries", extra={"reason": error.str()})
         self._told.add(error.code())
 
     def __enter__(self) -> Self:
@@ -199,42 +192,3 @@ class Publisher:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self._end()
-
-
-class Topics:
-    """The contract's topics as Kafka has them."""
-
-    def __init__(self, bootstrap_servers: str, topics: Iterable[Topic]) -> None:
-        self._bootstrap_servers = bootstrap_servers
-        self._topics = tuple(topics)
-        self._client: AdminClient | None = None
-
-    def ids(self, seconds: float = _METADATA_SECONDS) -> dict[str, str]:
-        """Return each topic's id, which a topic made again under the same name does not keep.
-
-        Refuse a topic whose number of partitions is not the contract's: events would lie where nobody looks.
-        """
-        counts = {name: count for topic in self._topics for name, count in _expected(topic)}
-        client = self._client or self._connect()
-        answers = client.describe_topics(TopicCollection(list(counts)), request_timeout=seconds)
-        ids = {}
-        for name, count in counts.items():
-            try:
-                found = answers[name].result(seconds)
-            except (KafkaException, TimeoutError) as error:
-                self._client = None  # one that failed is not asked again: after a broker's end some fail for ever
-                if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise KafkaAwayError(f"Kafka has no topic {name}: run `python -m contracts apply`") from error
-                raise KafkaAwayError(f"Kafka at {self._bootstrap_servers} does not answer: {error}") from error
-            if count is not None:
-                check_partitions(name, count, len(found.partitions))
-            ids[name] = str(found.topic_id)
-        self._client = client
-        return ids
-
-    def _connect(self) -> AdminClient:
-        return AdminClient({"bootstrap.servers": self._bootstrap_servers, "log_level": _FATAL_ONLY}, logger=_log)
-
-
-def _expected(topic: Topic) -> list[tuple[str, int | None]]:
-    return [(topic.name, topic.partitions), (topic.dlq, None)]

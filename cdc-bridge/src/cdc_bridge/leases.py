@@ -19,10 +19,6 @@ class LeaseLostError(Exception):
     """The row has changed hands, or an operator has changed it: stop producing for the shard."""
 
 
-class LeasesAwayError(Exception):
-    """The leases table does not answer: wait and ask again."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right to read one shard, from the position that its owner found."""
@@ -42,7 +38,7 @@ class Leases(Protocol):
     """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable, and the tests' own in memory.
 
     Rows lie in partitions: a stream's ARN for its shards, table_key() for a table's streams, TOPICS_KEY for the topics.
-    Any method may raise LeasesAwayError. Those that take a Lease raise LeaseLostError unless it is still held.
+    Any method may raise StoreAwayError. Those that take a Lease raise LeaseLostError unless it is still held.
     """
 
     def rows(self, stream_arn: str) -> dict[str, Row]:

@@ -2,21 +2,53 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-RECORDS_READ = Counter("cdc_bridge_records_read", "Stream records read", ["table"])
-PUBLISHED = Counter("cdc_bridge_events_published", "Events that Kafka acknowledged", ["topic"])
-DEAD_LETTERS = Counter("cdc_bridge_dead_letters", "Records that went to a .dlq topic instead", ["topic"])
+from murmuration_runtime.metrics import METRICS
+
+RECORDS_READ = Counter("cdc_bridge_records_read", "Stream records read.", ["table"], registry=METRICS)
+PUBLISHED = Counter("cdc_bridge_events_published", "Events that Kafka acknowledged.", ["topic"], registry=METRICS)
+DEAD_LETTERS = Counter(
+    "cdc_bridge_dead_letters", "Records that went to a .dlq topic instead.", ["topic"], registry=METRICS
+)
 LAG = Histogram(
-    "cdc_bridge_lag_ms",
-    "From the row's own time to Kafka's acknowledgement; removals carry no time and are not in it",
+    "cdc_bridge_lag_seconds",
+    "From the row's own time to Kafka's acknowledgement; removals carry no time and are not in it.",
     ["table"],
-    buckets=(50, 100, 200, 350, 500, 750, 1_000, 2_000, 5_000, 15_000, 60_000, 600_000, 3_600_000),
+    buckets=(0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 2, 5, 15, 60, 600, 3600),
+    registry=METRICS,
 )
-SHARDS = Gauge("cdc_bridge_shards", "Shards with a checkpoint, by how far they are read", ["table", "state"])
-HELD = Gauge("cdc_bridge_leases_held", "Shards that this process reads")
+SHARDS = Gauge(
+    "cdc_bridge_shards", "Shards with a checkpoint, by how far they are read.", ["table", "state"], registry=METRICS
+)
+HELD = Gauge("cdc_bridge_leases_held", "Shards that this process reads.", registry=METRICS)
+STALLED = Gauge(
+    "cdc_bridge_shards_stalled",
+    "Alarm: shards that this process holds and could not read or publish for 30 s.",
+    ["table"],
+    registry=METRICS,
+)
+STOPPED = Gauge(
+    "cdc_bridge_publishing_stopped",
+    "Alarm: 1 while nothing is published, because a topic is not as its contract says or was made again.",
+    registry=METRICS,
+)
 LEASE_CHANGES = Counter(
-    "cdc_bridge_lease_changes", "Shards opened, taken, lost, revoked, released, failed and finished", ["change"]
+    "cdc_bridge_lease_changes",
+    "Shards opened, taken, lost, revoked, released, failed and finished.",
+    ["change"],
+    registry=METRICS,
 )
-GAPS = Counter("cdc_bridge_gaps", "Gaps that this process found, by what was lost", ["table", "kind"])
-GAPS_OPEN = Gauge("cdc_bridge_gaps_open", "Gaps that no operator has cleared, whoever found them", ["table"])
-TIP_AT = Gauge("cdc_bridge_tip_at_ms", "Until when an open shard of ours is read to its tip", ["table", "shard_id"])
-CHECKPOINT_AT = Gauge("cdc_bridge_checkpoint_at_ms", "When something of the table was last checkpointed", ["table"])
+GAPS = Counter(
+    "cdc_bridge_gaps", "Gaps that this process found, by what was lost.", ["table", "kind"], registry=METRICS
+)
+GAPS_OPEN = Gauge(
+    "cdc_bridge_gaps_open", "Alarm: gaps that no operator has cleared, whoever found them.", ["table"], registry=METRICS
+)
+TIP_AT = Gauge(
+    "cdc_bridge_tip_at_ms",
+    "Until when an open shard of ours is read to its tip.",
+    ["table", "shard_id"],
+    registry=METRICS,
+)
+CHECKPOINT_AT = Gauge(
+    "cdc_bridge_checkpoint_at_ms", "When something of the table was last checkpointed.", ["table"], registry=METRICS
+)

@@ -159,8 +159,8 @@ class Progress:
             else:
                 metrics.DEAD_LETTERS.labels(message.topic).inc()
                 event_id = dict(message.headers)["event_id"].decode()
-                _log.error("dead letter", extra=self.about(event_id=event_id, error=message.refusal))
+                _log.error("dead letter", extra=self.about(event_id=event_id, reason=message.refusal))
             if message.occurred_at is not None:
-                lag.observe(now - message.occurred_at)
+                lag.observe((now - message.occurred_at) / 1000)
         for topic, count in published.items():
             metrics.PUBLISHED.labels(topic).inc(count)

@@ -13,13 +13,15 @@ from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
-from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page, StreamAwayError
+from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
-from cdc_bridge.leases import Lease, LeaseLostError, Leases, LeasesAwayError
+from cdc_bridge.leases import Lease, LeaseLostError, Leases
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message
 from cdc_bridge.progress import Progress, Publish, TooLateError
 from contracts import Codec
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.retries import pauses
 
 IDLE_SECONDS = (0.2, 0.5)  # AWS allows five calls a second on a shard
 RETRY_SECONDS = (0.2, 5.0)
@@ -65,8 +67,8 @@ class ShardReader:
         self.shard = shard
         self.lease = lease
         self.expires_at = lease.expires_at
-        self.progressed_at = clock()
-        self.trouble: str | None = None
+        self.progressed_at = self.heard_at = clock()
+        self.trouble: Exception | None = None
         self._progress = Progress(shard, lease, codecs, leases, clock)
         self._leases = leases
         self._pages = pages
@@ -113,8 +115,7 @@ class ShardReader:
 
     def _until_done(self) -> bool:
         """Work until the shard has ended (True) or somebody says stop (False); every failure is tried again."""
-        shortest, longest = RETRY_SECONDS
-        pause = shortest
+        waits = pauses(*RETRY_SECONDS)
         while not self._stopping.is_set():
             before = self._progress.position
             try:
@@ -130,16 +131,16 @@ class ShardReader:
             except Exception as error:  # noqa: BLE001 - whatever it was, the checkpoint is where to go on
                 self._complain(error)
             self._check_lease()
-            pause = shortest if self._progress.position != before else pause
-            self._stopping.wait(pause)
-            pause = min(pause * 2, longest)
+            if self._progress.position != before:
+                waits = pauses(*RETRY_SECONDS)
+            self._stopping.wait(next(waits))
         return False
 
     def _is_exhausted(self, error: GapError) -> bool:
         """Say whether nothing is left where only that was asked for; otherwise it is a gap, and the policy decides."""
         if self._progress.wants_only_what_is_left and not isinstance(error, TooLateError):
             _log.warning(
-                "shard finished: the stream has nothing left of it", extra=self._progress.about(error=str(error))
+                "shard finished: the stream has nothing left of it", extra=self._progress.about(reason=str(error))
             )
             return True
         if self._policy is gaps.Policy.FAIL:
@@ -175,14 +176,20 @@ class ShardReader:
 
         def publish(messages: Sequence[Message]) -> None:
             self._check_lease()
-            publisher.publish(messages, lambda: self._given_up.is_set() or self._expired())
+            publisher.publish(messages, self._waiting_is_over)
 
         return publish
+
+    def _waiting_is_over(self) -> bool:
+        """Show that the thread is alive while Kafka is waited for, and say whether the page must be left."""
+        self.heard_at = self._clock()
+        return self._given_up.is_set() or self._expired()
 
     def _expired(self) -> bool:
         return self._revoked.is_set() or self._clock() >= self.expires_at
 
     def _check_lease(self) -> None:
+        self.heard_at = self._clock()
         if self._expired():
             raise LeaseLostError("taken by another, or not renewed in time")
 
@@ -200,24 +207,24 @@ class ShardReader:
             )
         else:
             metrics.LEASE_CHANGES.labels("lost").inc()
-            _log.warning("lease lost", extra=self._progress.about(error=str(error)))
+            _log.warning("lease lost", extra=self._progress.about(reason=str(error)))
 
     def _leave(self, change: str, write: Callable[[Lease], None]) -> None:
         """Give the lease back; if that fails it expires by itself."""
         try:
             write(self.lease)
-        except (LeaseLostError, LeasesAwayError) as error:
-            _log.warning("lease not given back: it expires by itself", extra=self._progress.about(error=str(error)))
+        except (LeaseLostError, StoreAwayError) as error:
+            _log.warning("lease not given back: it expires by itself", extra=self._progress.about(reason=str(error)))
         else:
             metrics.LEASE_CHANGES.labels(change).inc()
             _log.info("shard %s", change, extra=self._progress.about())
 
     def _complain(self, error: Exception) -> None:
         """Log each trouble once, however often it is met."""
-        foreseen = isinstance(error, StreamAwayError | LeasesAwayError | PublishError)
-        if str(error) != self.trouble:
-            extra = self._progress.about(error=str(error))
+        foreseen = isinstance(error, StoreAwayError | PublishError)
+        if str(error) != str(self.trouble):
+            extra = self._progress.about(reason=str(error))
             _log.warning(
                 "shard stalled; retrying from the checkpoint", extra=extra, exc_info=None if foreseen else error
             )
-        self.trouble = str(error)
+        self.trouble = error

@@ -59,17 +59,19 @@ def client(
     plain: Sequence[str] = (),
 ) -> DynamoDBClient:
     """Make a client whose calls end within seconds; answers of the `plain` operations stay the JSON that came."""
-    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
-    made = boto3.client(
-        "dynamodb",
-        config=Config(
-            connect_timeout=connect_seconds,
-            read_timeout=read_seconds,
-            retries=retries,
-            max_pool_connections=connections,
-        ),
-    )
+    made = boto3.client("dynamodb", config=patience(attempts, connect_seconds, read_seconds, connections))
     return answers_plainly(made, plain)
+
+
+def patience(attempts: int, connect_seconds: float, read_seconds: float, connections: int) -> Config:
+    """Return the settings of a client, of the streams' too, whose calls end within seconds."""
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
+    return Config(
+        connect_timeout=connect_seconds,
+        read_timeout=read_seconds,
+        retries=retries,
+        max_pool_connections=connections,
+    )
 
 
 Client = TypeVar("Client")
