@@ -15,7 +15,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from contracts import TOPICS, Codec
-from contracts.registry import codec_for
+from contracts.registry import RegistryAwayError, codec_for
 from murmuration_testkit.dynamodb_local import DynamoDbLocal, dynamodb_local
 from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually
@@ -148,10 +148,16 @@ class World:
                     yield Message(message.partition(), event.event_id, *source, event.followee_id, change)
 
 
+def _codec() -> Codec | None:
+    with suppress(RegistryAwayError):
+        return codec_for(TOPICS["FollowChanged"], os.environ["SCHEMA_REGISTRY_URL"])
+    return None
+
+
 @contextmanager
 def world(count: int = 2, **settings: str) -> Iterator[World]:
     """Have a DynamoDB, bridges and a load; nobody else writes to them."""
-    codec = codec_for(TOPICS["FollowChanged"], os.environ["SCHEMA_REGISTRY_URL"])
+    codec: Any = eventually(_codec, within=SETTLED)  # the drill before may have killed the registry
     with dynamodb_local() as store, bridges(store, count, **settings) as started:
         load, tap = Load(store), Tap("FollowChanged")
         load.start()
