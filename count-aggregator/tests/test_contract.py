@@ -1,12 +1,8 @@
 """The consumer's side of the contract: whatever FollowChanged may look like, its handler takes it."""
 
-import pytest
-
-from contracts import examples
 from count_aggregator.counting import Counting
 from count_aggregator.topic import TOPIC
-from murmuration_worker.inbox import Inbox
-from murmuration_worker.messages import Batch, Message
+from murmuration_worker.examples import PARTITION, example_batches
 
 from .memory import MemoryLedger
 
@@ -14,13 +10,11 @@ from .memory import MemoryLedger
 def test_every_example_of_every_version_is_counted():
     """None becomes a dead letter."""
     versions = set()
-    for example in examples.examples(TOPIC):
+    for example, batch in example_batches(TOPIC):
         ledger = MemoryLedger()
-        inbox = Inbox(TOPIC, examples.codec(TOPIC), pytest.fail)
-        arrivals = [*inbox.read([Message(TOPIC.name, 3, 0, b"key", example.value, [])])]
-        Counting(ledger).apply(Batch(TOPIC.name, "topic-1", 3, arrivals))
+        Counting(ledger).apply(batch)
         assert ledger.followers[example.event.followee_id] == example.event.change, example
         assert ledger.following[example.event.follower_id] == example.event.change, example
-        assert ledger.places["FollowChanged/3"].topic_id == "topic-1"
+        assert ledger.places[f"{TOPIC.name}/{PARTITION}"].topic_id == batch.topic_id
         versions.add(example.version)
     assert versions == {version.number for version in TOPIC.versions}

@@ -247,9 +247,9 @@ class TestOnDynamoDB:
         assert next(asked) == (3 if trouble in REFUSALS else 1)  # what was written is found in the ledger
         assert (counts(alice), counts(bob)) == ((0, 1), (2, 0))
 
-    def test_a_store_that_is_away_invites_another_try(self, monkeypatch):
+    @pytest.mark.usefixtures("dynamodb_away")
+    def test_a_store_that_is_away_invites_another_try(self):
         """No answer is no error of ours."""
-        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
         away = Ledger(dynamo.client(attempts=1), "", KEPT_S)
         for attempt in (lambda: away.load(PARTITION), lambda: away.watermarks(PARTITION, ["s"])):
             with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):

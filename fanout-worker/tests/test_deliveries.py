@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts import TOPICS, Source, TweetCreated, TweetDeleted, examples
+from contracts import TOPICS, Source, TweetCreated, TweetDeleted
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_worker.inbox import Inbox
-from murmuration_worker.messages import Message
+from murmuration_worker.examples import example_batches
 
 from .conftest import follow, tweet
 from .memory import Memory
@@ -170,13 +169,11 @@ def test_every_topic_that_lists_this_service_is_consumed():
 def test_every_example_of_every_version_is_delivered(topic):
     """The consumer's side of the contract: whatever an event may look like, its handler takes it."""
     versions = set()
-    for example in examples.examples(topic):
+    for example, batch in example_batches(topic):
         memory = Memory()
         author = getattr(example.event, "author_id", "")
         memory.warm(author)
-        message = Message(topic.name, 3, 7, b"key", example.value, [])
-        ((_, event),) = Inbox(topic, examples.codec(topic), pytest.fail).read([message])
-        deliver(memory, event)
+        deliver(memory, *batch.events)
         if isinstance(example.event, TweetCreated):
             assert memory.ids(author) == [example.event.tweet_id, "0"], example
         elif isinstance(example.event, TweetDeleted):

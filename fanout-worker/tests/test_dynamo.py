@@ -183,11 +183,8 @@ def test_whose_a_tweet_is_unless_it_is_deleted(somebody):
     assert tables.author_of(tweet_id) is None
 
 
-def test_a_store_that_is_away_is_named(monkeypatch):
+@pytest.mark.usefixtures("dynamodb_away")
+def test_a_store_that_is_away_is_named():
     """No answer within seconds is an error that invites another try."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
     with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
         DynamoFollows(client(), "").check()

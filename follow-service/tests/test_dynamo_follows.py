@@ -223,9 +223,9 @@ class TestDynamoStore(StorePromises):
         WRITES[write](store, Edge(somebody(), somebody()))
         assert refused == [3]
 
-    def test_a_store_that_is_away_is_named(self, somebody, monkeypatch):
+    @pytest.mark.usefixtures("dynamodb_away")
+    def test_a_store_that_is_away_is_named(self, somebody):
         """No answer within seconds is an error that invites another try."""
-        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
         with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
             DynamoFollows(client(), "").profile(somebody())
 

@@ -152,8 +152,8 @@ class TestDynamoTweets(StorePromises):
         store.mark_deleted(tweet.tweet_id, 1)
         assert store.find(tweet.tweet_id) is None
 
-    def test_a_store_that_is_away_is_named(self, monkeypatch):
+    @pytest.mark.usefixtures("dynamodb_away")
+    def test_a_store_that_is_away_is_named(self):
         """No answer within seconds is an error that invites another try."""
-        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9")
         with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
             DynamoTweets(client(), "").find("1")
