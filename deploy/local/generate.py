@@ -38,9 +38,7 @@ def gateway_conf(stack: Stack) -> str:
             for route in service.routes
         ),
         "PROCESSES": "|".join(PROCESSES),
-        "ADMIN_PORTS": "\n".join(
-            f"    {each.name} {_port(stack, each, each.admin_port)};" for each in PROCESSES.values()
-        ),
+        "ADMIN_PORTS": "\n".join(f"    {each.name} {_port(stack, each, 'ADMIN_PORT')};" for each in PROCESSES.values()),
         "API_PORTS": "\n".join(
             f"    {each.name} {_port(stack, each, 'PORT')};" for each in PROCESSES.values() if "PORT" in each.ports
         ),

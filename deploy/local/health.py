@@ -38,7 +38,7 @@ class Line(NamedTuple):
 def processes() -> Iterator[Line]:
     """Ask each process whether it is ready, and how late its effects came."""
     for process in PROCESSES.values():
-        port = os.environ[process.port_variable(process.admin_port)]
+        port = os.environ[process.port_variable("ADMIN_PORT")]
         address = f"http://{os.environ['HOST']}:{port}"
         try:
             with _DIRECT.open(f"{address}/metrics", timeout=2) as answer:

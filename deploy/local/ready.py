@@ -27,7 +27,7 @@ def waiting_for(process: str, stack: Stack) -> str | None:
 def port_of(process: str) -> str:
     """Name the variable that holds the port on which the process answers probes."""
     if process in PROCESSES:
-        return PROCESSES[process].port_variable(PROCESSES[process].admin_port)
+        return PROCESSES[process].port_variable("ADMIN_PORT")
     return f"{process.upper()}_PORT"
 
 

@@ -37,7 +37,7 @@ def test_a_service_is_its_folder_its_processes_and_its_routes(file):
     [
         (ENTRY.replace("a-service:", "b-service:"), "no b-service/pyproject.toml"),
         (ENTRY.replace("command", "comand"), "comand"),
-        (ENTRY.replace("ADMIN_PORT", "PROT"), "PORT, ADMIN_PORT"),
+        (ENTRY.replace("ADMIN_PORT", "PROT"), "needs an ADMIN_PORT"),
         (ENTRY + "  rotes: [x]\n", "nothing reads rotes"),
         ("a-service: {}\n", "processes"),
         (ENTRY + "    b: {command: python -m b, ports: {ADMIN_PORT: 9000}}\n", "a-service and b both .* 9001 is free"),

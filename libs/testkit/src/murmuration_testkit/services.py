@@ -30,11 +30,6 @@ class Process:
         """The beginning of its variables' names in the stack's environment."""
         return self.name.replace("-", "_").upper()
 
-    @property
-    def admin_port(self) -> str:
-        """The name of the port that answers probes."""
-        return "ADMIN_PORT" if "ADMIN_PORT" in self.ports else "PORT"
-
     def port_variable(self, port: str) -> str:
         """Return the variable of the stack's environment that holds one of its ports."""
         return f"{self.stem}_{port}"
@@ -42,7 +37,7 @@ class Process:
     def variables(self, stack: Mapping[str, str]) -> dict[str, str]:
         """Return what this process finds in its environment besides that of the whole stack."""
         ports = {port: stack[self.port_variable(port)] for port in self.ports}
-        return {"PORT": ports[self.admin_port], **ports, **{name: str(value) for name, value in self.local.items()}}
+        return {**ports, **{name: str(value) for name, value in self.local.items()}}
 
 
 @dataclass(frozen=True)
@@ -76,8 +71,10 @@ def load(file: Path = FILE) -> Mapping[str, Service]:
         except (KeyError, TypeError, AttributeError) as error:
             raise ServicesError(f"{file.name}: {name}: {error}") from error
         for process in processes:
-            if not {"PORT", "ADMIN_PORT"} >= set(process.ports) > set():
-                raise ServicesError(f"{file.name}: {name}: process {process.name} has ports PORT, ADMIN_PORT or both")
+            if set(process.ports) not in ({"ADMIN_PORT"}, {"PORT", "ADMIN_PORT"}):
+                raise ServicesError(
+                    f"{file.name}: {name}: process {process.name} needs an ADMIN_PORT, an API also a PORT"
+                )
         if entry:
             raise ServicesError(f"{file.name}: {name}: nothing reads {', '.join(entry)}")
         services[name] = service
