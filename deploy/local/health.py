@@ -89,7 +89,7 @@ def _gaps(what: str, rows: list[dict[str, dict[str, str]]]) -> Iterator[Line]:
     for row in rows:
         if LEASES.gap in row:
             command = f"`python -m cdc_bridge clear {row[LEASES.shard_id]['S']}`"
-            yield Line(what, f"{row[LEASES.gap]['S']}: repair it, then {command}", alarm=True)
+            yield Line(what, f"{row[LEASES.gap]['S']}: run {command}, then repair; see docs/operations.md", alarm=True)
 
 
 def counts() -> Iterator[Line]:
