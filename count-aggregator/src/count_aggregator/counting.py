@@ -28,7 +28,7 @@ class Ledger(Protocol):
         """Return a partition's place."""
 
     def watermarks(self, partition_id: str, shards: set[str]) -> dict[str, int]:
-        """Return the watermarks of these shards."""
+        """Return the watermarks of these shards; -1 of one that is new."""
 
     def write(
         self, partition_id: str, result: Tally, was: Place, becomes: Place, gaps: Sequence[str], now: float
@@ -81,6 +81,7 @@ class Counting:
             self._heartbeat()
 
     def _step(self, partition_id: str, topic_id: str, arrivals: Arrivals) -> int:
+        """Count as many of the arrivals as fit in one transaction, and return how many; remember what is then written."""
         known = self._remembered.get(partition_id) or _Remembered(self._ledger.load(partition_id))
         shards = {event.source.shard_id for _, event in arrivals if event is not None}
         if unknown := shards - known.watermarks.keys():

@@ -155,7 +155,7 @@ def run(asked: argparse.Namespace) -> int:
     except (reset_timelines.NoSuchNodeError, StillCelebrityError) as error:
         sys.stderr.write(f"{error}\n")
     except errors.StoreAwayError as error:
-        sys.stderr.write(f"{error}; run it again when it does, it is safe to repeat\n")
+        sys.stderr.write(f"{error}; run it again when that is mended, it is safe to repeat\n")
     return 1
 
 

@@ -31,7 +31,7 @@ class Bodies:
         """Return those of the tweets that exist."""
         if (now := self._clock()) >= self._until:
             self._held, self._until = {}, now + HELD_SECONDS
-        held = self._held  # this one, whatever becomes of it meanwhile: nothing in it is older than it is
+        held = self._held  # for this whole call, even if another thread begins a new one
         if missing := [tweet_id for tweet_id in tweet_ids if tweet_id not in held]:
             held.update(self._read(missing))
         return {tweet_id: tweet for tweet_id in tweet_ids if (tweet := held[tweet_id])}

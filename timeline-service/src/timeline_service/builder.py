@@ -2,7 +2,8 @@
 
 Rule: first the marker, then everything that is read, then the commit; murmuration_timelines.reader says why that loses
 nothing. While the marker is there, whoever was read need not be read again: what they say arrives above it. So after a
-follow that changed, only the new followees are read.
+follow that changed, only the new followees are read; before that, `look_again` takes the note of the change off the
+marker.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -71,7 +72,7 @@ class Builder:
         with self._slots.one():
             token, gathered = home.begin(user_id), Gathered()
             for _ in range(ATTEMPTS):
-                if token is None:
+                if token is None:  # another reader is building it, or has built it: then it is warm
                     return home.load([user_id]).get(user_id) or self._read(user_id, Gathered())
                 timeline = self._read(user_id, gathered, partial(home.renew, user_id, token))
                 if home.commit(user_id, token, timeline):
@@ -95,7 +96,7 @@ class Builder:
     def gather(
         self, author_ids: Iterable[str], below: str, count: int, after_chunk: Callable[[], object] | None = None
     ) -> Run:
-        """Gather the newest so many ids of these authors, and those below that came with them."""
+        """Return the newest `count` ids of these authors, or more if the queries returned more."""
         wanted = dict.fromkeys(author_ids, below)
         share = min(max(2 * count // len(wanted), self._few), count)
         runs: dict[str, Run] = {}

@@ -37,7 +37,7 @@ class CelebrityTweets:
         """Return what each celebrity among them said, or about so much of it; many take the cache several waves."""
         if (now := self._clock()) >= self._until:
             self._held, self._until = {}, now + HELD_SECONDS
-        held = self._held  # this one, whatever becomes of it: nothing in it is older than it is
+        held = self._held  # for this whole call, even if another thread begins a new one
         authors, asked = followees & self._celebrities(), float("inf") if count is None else count
         missing = [author_id for author_id in authors if author_id not in held or held[author_id][0] < asked]
         for some in chunks(missing, self._wave):

@@ -100,7 +100,7 @@ class Pages:
         """Give all that lies below an id, down to the first tweet ever."""
         descent = Descent(below)
         try:
-            if below == TOP:  # a part of what is cached fills most pages
+            if below == TOP:  # the newest ids fill most pages; only if they do not, the whole list is read
                 yield from self._cached(user_id, descent, ample, newest=ample)
             yield from self._cached(user_id, descent, ample, newest=None)
         except RedisAwayError as error:

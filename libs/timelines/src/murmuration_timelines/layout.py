@@ -12,12 +12,14 @@
 | `tweet:{ID}` | string | nothing: a tombstone, the tweet is deleted | 8 days |
 
     PREFIX   "!", the version of the layout, and the history of the node: the first 8 digits of its replication id.
+             history.lua makes it.
              Version 1 is written as nothing, each later one as its number and ":". So "!0123abcd", "!2:0123abcd".
     LAST     of a list is "0": it is complete down to the beginning of time;
              or a tweet id: it is complete down to that tweet;
              or a marker of a rebuild in progress: PREFIX, a token, and a "~" for each follow that changed meanwhile.
 
-An absent list is cold: nobody writes to it but the reader who rebuilds it. `followees` is a text, and no set or hash,
+A timeline is warm if its list does not end in a marker and its `followees` begins with this node's PREFIX; else it is
+cold. To an absent list nobody writes but the reader who rebuilds it. `followees` is a text, and no set or hash,
 because to read a text costs Redis a microsecond, and 500 fields 150 of them.
 
 Rule of histories: under another history than the node's own a text is as good as absent, but for a tombstone: a restart
@@ -39,7 +41,7 @@ CAP = 800  # tweets that a timeline keeps
 SLACK = 64  # it is cut in bulk, when it is this much over
 RECENT = 100  # tweets that are kept of each author
 BEGINNING = "0"  # the last element of a list that is complete
-MARKER = "!"  # how each PREFIX begins, and so the last element of a list that is being rebuilt
+MARKER = "!"  # how each PREFIX begins, and so each marker
 
 TIMELINE_SECONDS = 7 * 86_400  # since the last read
 PROVISIONAL_SECONDS = 30  # that a timeline lives at most which was built right after a node lost its data

@@ -40,7 +40,7 @@ class CachedTimelines:
         return {owners[item]: _timeline(*loaded) for item, loaded in found if loaded}
 
     def begin(self, owner_id: str) -> str | None:
-        """Mark a rebuild and return its token; None if another rebuild is in progress or was faster."""
+        """Mark a rebuild and return its token; None if the timeline is warm already, or another rebuild is on."""
         token = uuid.uuid4().hex
         args = (self._version, token, layout.REBUILD_SECONDS)
         with self._nodes.errors_named():
@@ -48,7 +48,7 @@ class CachedTimelines:
         return token if begun else None
 
     def renew(self, owner_id: str, token: str, *, look_again: bool = False) -> bool:
-        """Let the marker live on; False if it is gone. To look again at the follows forgets that one changed."""
+        """Let the marker live on; False if it is gone. look_again: takes its "~" off, to read the follows again."""
         args = (self._version, token, layout.REBUILD_SECONDS, int(look_again))
         with self._nodes.errors_named():
             return bool(self._nodes.call(RENEW, self._keys(owner_id)[:1], args))

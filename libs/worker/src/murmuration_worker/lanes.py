@@ -1,7 +1,7 @@
 """A lane for each partition: it handles what has come while it was busy, then acknowledges that, in order.
 
-Rule: only what was handled is acknowledged, in order, by hand. And nothing but the end of the process comes out of a
-lane: a lane that ended in an exception would be silence.
+Rule: only what was handled is acknowledged, in order, by hand. An exception in a lane ends the
+process: else its partition would stand still unnoticed.
 
 No batch waits for company: a single message goes at once, and what comes meanwhile is the next batch. So batches are
 small when there is time, and fill when there is none.
@@ -17,7 +17,7 @@ from typing import Any
 from murmuration_worker import exits
 from murmuration_worker.messages import Message, pairs
 
-THREADS = 8
+THREADS = 8  # lanes of a topic that are at work at once
 _log = logging.getLogger(__name__)
 
 
@@ -27,7 +27,7 @@ class Lanes:
     def __init__(
         self, stream: Any, handle: Callable[[Sequence[Message]], object], threads: ThreadPoolExecutor, batch: int
     ) -> None:
-        """Take at most how many messages the handler gets at once."""
+        """batch: how many messages the handler gets in one call, at most."""
         self._stream = stream
         self._handle = handle
         self._threads = threads

@@ -37,9 +37,9 @@ class Consumption:
 def consume(topic: Topic, handle: Handle, *, batch: int = 1, in_hand: int = 200) -> Consumption:
     """Have a topic's events handled in the order of each partition, several partitions at once.
 
-    The handler gets at most `batch` messages and returns when they are done. When a store is away it raises
-    StoreAwayError and gets them again, until it returns; any other exception ends the process. `in_hand` is how many
-    messages may be taken from Kafka and not be acknowledged yet: a SIGTERM and a rebalance wait for them.
+    `batch` is how many messages the handler gets in one call, at most; it returns when they are done. When a store is
+    away it raises StoreAwayError and gets them again, until it returns; any other exception ends the process. `in_hand`
+    is how many messages may be taken from Kafka and not be acknowledged yet: a SIGTERM and a rebalance wait for them.
     """
     return Consumption(topic, handle, batch, in_hand)
 
@@ -58,7 +58,7 @@ def run_worker(
 
     service: the distribution's name, and the consumer group's. stores: what raises unless a store answers. repair: the
     command that makes up for events that vanished. refresh: what is called once before the work begins and then every
-    few seconds. progress: whose heartbeat the handlers call, if one call of them may take longer than a batch should.
+    few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute.
     """
     logs.write_json(settings.log_level)
     announce_build(service, settings.build_commit)
