@@ -81,7 +81,7 @@ class Counting:
             self._heartbeat()
 
     def _step(self, partition_id: str, topic_id: str, arrivals: Arrivals) -> int:
-        """Count as many of the arrivals as fit in one transaction, and return how many. Remember only what is written."""
+        """Count as many of the arrivals as fit in one transaction, and return how many."""
         known = self._remembered.get(partition_id) or _Remembered(self._ledger.load(partition_id))
         shards = {event.source.shard_id for _, event in arrivals if event is not None}
         if unknown := shards - known.watermarks.keys():
