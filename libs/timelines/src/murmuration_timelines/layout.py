@@ -18,9 +18,9 @@
              or a tweet id: it is complete down to that tweet;
              or a marker of a rebuild in progress: PREFIX, a token, and a "~" for each follow that changed meanwhile.
 
-A timeline is warm if its list does not end in a marker and its `followees` begins with this node's PREFIX; else it is
-cold. To an absent list nobody writes but the reader who rebuilds it. `followees` is a text, and no set or hash,
-because to read a text costs Redis a microsecond, and 500 fields 150 of them.
+A timeline is warm if its list is there and does not end in a marker, and its `followees` begins with this node's
+PREFIX; else it is cold. To an absent list nobody writes but the reader who rebuilds it. `followees` is a text, and no
+set or hash, because to read a text costs Redis a microsecond, and 500 fields 150 of them.
 
 Rule of histories: under another history than the node's own a text is as good as absent, but for a tombstone: a restart
 from disk, or a replica that lagged and was promoted, may have holes.
