@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from cdc_bridge import metrics
-from cdc_bridge.admin import Admin
 from cdc_bridge.coordinator import LEASES, SILENT_MS, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
-from cdc_bridge.progress import SETTLED_MS
+from cdc_bridge.orders import Orders
+from cdc_bridge.shard_progress import SETTLED_MS
 from cdc_bridge.shard_reader import ShardReader
 from contracts import TOPICS, ContractError
 from contracts.examples import codec
@@ -103,7 +103,7 @@ def world():
         return [*world.readiness[one].waiting_for(), *one.waiting_for()]
 
     def gaps():
-        lines = Admin(world.leases, ["followers"]).shards(world.now)
+        lines = Orders(world.leases, ["followers"]).shards(world.now)
         return [line.partition("  GAP ")[2] for line in lines if "  GAP " in line]
 
     world.start, world.rows, world.waiting_for, world.gaps = start, rows, waiting_for, gaps

@@ -10,7 +10,7 @@ from cdc_bridge.dynamo_streams import FULL_PAGE, GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
-from cdc_bridge.progress import SETTLED_MS
+from cdc_bridge.shard_progress import SETTLED_MS
 from cdc_bridge.shard_reader import IDLE_SECONDS, ShardReader, pause_after
 from contracts import TOPICS
 from contracts.examples import codec

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from cdc_bridge import dynamo_streams
-from cdc_bridge.admin import Admin, OrderError, meaning_of
 from cdc_bridge.app import bridge, now_ms
 from cdc_bridge.dynamo_leases import LeaseTable
+from cdc_bridge.orders import OrderError, Orders, meaning_of
 from cdc_bridge.settings import Settings
 from cdc_bridge.translate import TABLES
 from murmuration_runtime.errors import StoreAwayError
@@ -58,18 +58,18 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def _obey(command: argparse.Namespace, table_prefix: str) -> Iterable[str]:
     dynamodb, _ = dynamo_streams.connect(table_prefix)
-    admin = Admin(LeaseTable(dynamodb, table_prefix, lease_ms=0), TABLES)  # an order takes no lease
+    orders = Orders(LeaseTable(dynamodb, table_prefix, lease_ms=0), TABLES)  # an order takes no lease
     match command.name:
         case "release":
-            return [admin.release(command.shard)]
+            return [orders.release(command.shard)]
         case "clear":
-            return [admin.clear(command.shard, now_ms())]
+            return [orders.clear(command.shard, now_ms())]
         case "seek" if not command.yes:
             raise OrderError(f"nothing was changed. {meaning_of(command.to)} If you want that, repeat it with --yes.")
         case "seek":
-            return [admin.seek(command.shard, command.to, now_ms())]
+            return [orders.seek(command.shard, command.to, now_ms())]
         case _:
-            return admin.shards(now_ms())
+            return orders.shards(now_ms())
 
 
 def _share_memory() -> None:

@@ -18,7 +18,7 @@ from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import Lease, LeaseLostError, Leases
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message
-from cdc_bridge.progress import Progress, Publish, TooLateError
+from cdc_bridge.shard_progress import Publish, ShardProgress, TooLateError
 from contracts import Codec
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.retries import pauses
@@ -69,7 +69,7 @@ class ShardReader:
         self.expires_at = lease.expires_at
         self.progressed_at = self.heard_at = clock()
         self.trouble: Exception | None = None
-        self._progress = Progress(shard, lease, codecs, leases, clock)
+        self._progress = ShardProgress(shard, lease, codecs, leases, clock)
         self._leases = leases
         self._pages = pages
         self._publisher = publisher

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cdc_bridge.admin import Admin, OrderError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, State
+from cdc_bridge.orders import OrderError, Orders
 
 from .memory import MemoryLeases
 
@@ -31,8 +31,8 @@ def lease(leases):
 
 
 @pytest.fixture
-def admin(leases):
-    return Admin(leases, ["followers", "tweets"])
+def orders(leases):
+    return Orders(leases, ["followers", "tweets"])
 
 
 def shard(leases):
@@ -40,13 +40,13 @@ def shard(leases):
 
 
 @pytest.mark.usefixtures("lease")
-def test_the_list_shows_owner_state_position_lag_and_gap(admin, leases):
+def test_the_list_shows_owner_state_position_lag_and_gap(orders, leases):
     leases.note(ARN, Row("other", State.GAP, gap="unreadable: trimmed"))
     steps = (
         "`python -m cdc_bridge clear other`, then "
         "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
     )
-    assert list(admin.shards(NOW)) == [
+    assert list(orders.shards(NOW)) == [
         "followers  arn:followers/1  reading  published until 0.5 s ago",
         "followers  other  gap  owner nobody  position none  never read to its tip  GAP unreadable: trimmed; next: "
         + steps,
@@ -55,9 +55,9 @@ def test_the_list_shows_owner_state_position_lag_and_gap(admin, leases):
     ]
 
 
-def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(admin, leases, lease):
+def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(orders, leases, lease):
     """The position stays: nothing is repeated but the page in hand."""
-    admin.release("shard")
+    orders.release("shard")
     assert (shard(leases).owner, shard(leases).position, shard(leases).state) == (None, "7", State.READING)
     with pytest.raises(LeaseLostError):
         leases.checkpoint(lease, "8")
@@ -68,36 +68,36 @@ def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(admin, l
     ("to", "state", "position"),
     [("TRIM_HORIZON", State.LEFT, None), ("LATEST", State.SKIPPING, None), ("5", State.READING, "5")],
 )
-def test_seeking_sets_where_the_next_owner_begins(admin, leases, to, state, position):
+def test_seeking_sets_where_the_next_owner_begins(orders, leases, to, state, position):
     """Backwards too, which no bridge may do."""
-    admin.seek("shard", to, NOW)
+    orders.seek("shard", to, NOW)
     taken = leases.take(ARN, "shard", "you", NOW, NOW)
     assert (taken.state, taken.position, taken.since) == (state, position, NOW)
 
 
 @pytest.mark.usefixtures("lease")
-def test_a_place_that_is_none_is_refused(admin, leases):
+def test_a_place_that_is_none_is_refused(orders, leases):
     before = shard(leases)
     with pytest.raises(OrderError, match="'latest' is neither"):
-        admin.seek("shard", "latest", NOW)
+        orders.seek("shard", "latest", NOW)
     assert shard(leases) == before
 
 
-def test_a_cleared_gap_lets_what_is_left_be_read(admin, leases, lease):
+def test_a_cleared_gap_lets_what_is_left_be_read(orders, leases, lease):
     """And no longer shows."""
     leases.fail(lease, "unreadable: trimmed")
-    admin.clear("shard", NOW)
+    orders.clear("shard", NOW)
     taken = leases.take(ARN, "shard", "you", NOW, NOW)
     assert (taken.state, taken.position, shard(leases).gap) == (State.LEFT, None, None)
 
 
 @pytest.mark.parametrize("name", [ARN, "FollowChanged"])
-def test_a_cleared_gap_of_a_stream_or_a_topic_lets_it_go_on(admin, leases, name):
+def test_a_cleared_gap_of_a_stream_or_a_topic_lets_it_go_on(orders, leases, name):
     """A topic's id is kept, or it would seem to be made again."""
     of = "table/followers" if name == ARN else "topics"
     was = leases.rows(of)[name]
     leases.overrule(of, was, Row(name, State.GAP, position=was.position, gap="lost"))
-    admin.clear(name, NOW)
+    orders.clear(name, NOW)
     row = leases.rows(of)[name]
     assert (row.state, row.position, row.gap) == (State.READING, was.position, None)
 
@@ -111,7 +111,7 @@ def test_a_cleared_gap_of_a_stream_or_a_topic_lets_it_go_on(admin, leases, name)
         (f"release {ARN}", "not a shard"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_the_reason(admin, order, why):
+def test_what_makes_no_sense_is_refused_with_the_reason(orders, order, why):
     verb, name = order.split()
     with pytest.raises(OrderError, match=why):
-        admin.clear(name, NOW) if verb == "clear" else admin.release(name)
+        orders.clear(name, NOW) if verb == "clear" else orders.release(name)

@@ -38,7 +38,7 @@ class Entry:
     is_shard: bool
 
 
-class Admin:
+class Orders:
     """Sees all rows, and changes one."""
 
     def __init__(self, leases: Leases, tables: Sequence[str]) -> None:

@@ -40,7 +40,7 @@ def created_ms(record: Record) -> int:
 
 
 @dataclass
-class Progress:
+class ShardProgress:
     """Publishes the records of one shard's pages, and remembers how far."""
 
     shard: ShardKey
