@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from cdc_bridge import metrics
-from cdc_bridge.coordinator import LEASES, SILENT_MS, Coordinator, stream_of
+from cdc_bridge.coordinator import LEASES_STEP, SILENT_MS, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
@@ -60,7 +60,7 @@ def world():
         return world.topics
 
     def bridge(owner, look_seconds, policy, first):
-        readiness = Readiness(stream_of("followers"), LEASES)
+        readiness = Readiness(stream_of("followers"), LEASES_STEP)
 
         def reader(shard, lease):
             return ShardReader(

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping
 
 from cdc_bridge import dynamo_streams
-from cdc_bridge.coordinator import LEASES, Coordinator, stream_of
+from cdc_bridge.coordinator import LEASES_STEP, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.dynamo_older_rows import may_have_older_rows
@@ -43,7 +43,7 @@ def bridge(settings: Settings) -> None:
     _on_signal(lambda: sys.exit(0))  # nothing has begun that would have to be ended
     logs.write_json(settings.log_level)
     announce_build(SERVICE, settings.build_commit)
-    readiness = Readiness("kafka", "registry", *map(stream_of, TABLES), LEASES)
+    readiness = Readiness("kafka", "registry", *map(stream_of, TABLES), LEASES_STEP)
     questions = [readiness.waiting_for]
     admin.start(settings.host, settings.admin_port, lambda: [line for ask in questions for line in ask()])
     topics = KafkaTopics(settings.kafka_bootstrap_servers, _OURS)

@@ -23,8 +23,8 @@ from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.readiness import Readiness
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
-LEASES = "leases"
-TOPICS = "topics"
+LEASES_STEP = "leases"
+TOPICS_STEP = "topics"
 _log = logging.getLogger(__name__)
 
 
@@ -105,18 +105,20 @@ class Coordinator:
         self._reap()
         for shard, (reader, _) in self._readers.items():
             self._renew(shard, reader)
-        steps: dict[str, Callable[[], None]] = {
-            **{stream_of(table): partial(self._look_at_table, table) for table in self._found},
-            TOPICS: self._look_at_topics,
-            LEASES: self._share,
-        }
-        self._readiness.look({name: partial(self._do, name, step) for name, step in steps.items()})
+        for table in self._found:
+            self._do(stream_of(table), partial(self._look_at_table, table))
+        self._do(TOPICS_STEP, self._look_at_topics)
+        self._do(LEASES_STEP, self._share)
         self._measure()
         return self._due_seconds
 
     def _do(self, name: str, step: Callable[[], None]) -> None:
-        """Do one step of a round; log what is wrong with it once, however often it is met."""
+        """Do one step of a round; if its store is away, the other steps go on and the next round tries it again."""
         self._step_at = self._clock()
+        self._readiness.look({name: partial(self._attempt, name, step)})  # catches StoreAwayError, for /readyz
+
+    def _attempt(self, name: str, step: Callable[[], None]) -> None:
+        """Do a step; log its StoreAwayError once, however often it is met."""
         try:
             step()
         except StoreAwayError as error:

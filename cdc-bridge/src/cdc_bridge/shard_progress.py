@@ -62,7 +62,7 @@ class ShardProgress:
 
     @property
     def wants_only_what_is_left(self) -> bool:
-        """Say whether nothing is lost where nothing is left."""
+        """True in LEFT and SKIPPING: trimmed records are no gap there."""
         return self._state in (State.LEFT, State.SKIPPING)
 
     def check_beginning(self) -> None:
@@ -77,13 +77,14 @@ class ShardProgress:
         self.leases.go_on(self.lease, gap, now)
         self._state, self.position, self._since = State.LEFT, None, now
 
-    def doubt(self) -> None:
-        """Publish the next records one by one, because Kafka refused some among them."""
+    def publish_one_by_one(self) -> None:
+        """Let the next ship() publish its records one by one, because Kafka refused some among them."""
         self._one_by_one = True
 
     def ship(self, publish: Publish, records: Sequence[Record]) -> None:
         """Return when the records are on Kafka, as events or dead letters, and the checkpoint covers them."""
         if self._state is State.SKIPPING:
+            # taken for the beginning of the page: it is assumed that within a shard times never go back
             skipped = [record for record in records if created_ms(record) + COARSE_MS < self._since]
             self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
             records = records[len(skipped) :]

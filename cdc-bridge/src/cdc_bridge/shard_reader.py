@@ -3,6 +3,7 @@
 Rule, for each page:
 1. read   2. translate   3. publish, and wait for every delivery report   4. checkpoint, conditional on the lease
 5. only now ask whether the shard has ended.
+Steps 2 to 4 are ShardProgress.ship, in shard_progress.py.
 Whatever fails in between, the reader begins again at the checkpoint; a page may be repeated, none is skipped.
 """
 
@@ -66,8 +67,8 @@ class ShardReader:
     ) -> None:
         self.shard = shard
         self.lease = lease
-        self.expires_at = lease.expires_at
-        self.progressed_at = self.heard_at = clock()
+        self.expires_at = lease.expires_at  # written by the coordinator's thread, at each renewal
+        self.progressed_at = self.heard_at = clock()  # read by it: when a page succeeded; when this thread last ran
         self.trouble: Exception | None = None
         self._progress = ShardProgress(shard, lease, codecs, leases, clock)
         self._leases = leases
@@ -105,10 +106,10 @@ class ShardReader:
             else:
                 self._leave("released", self._leases.release)
         except GapError as error:
-            gap = self._tell(error)
+            gap = self._report_gap(error)
             self._leave("failed", lambda lease: self._leases.fail(lease, gap))
         except LeaseLostError as error:
-            self._tell_loss(error)
+            self._report_loss(error)
         finally:
             with suppress(KeyError):
                 metrics.TIP_AT.remove(self.shard.table, self.shard.shard_id)
@@ -123,21 +124,22 @@ class ShardReader:
             except LeaseLostError:
                 raise
             except GapError as error:
-                if self._is_exhausted(error):
+                if self._handle_gap(error):
                     return True
             except RefusedError as error:
-                self._progress.doubt()
-                self._complain(error)
+                self._progress.publish_one_by_one()
+                self._report_trouble(error)
             except Exception as error:  # noqa: BLE001 - whatever it was, the checkpoint is where to go on
-                self._complain(error)
+                self._report_trouble(error)
+            self._show_life()
             self._check_lease()
             if self._progress.position != before:
                 waits = pauses(*RETRY_SECONDS)
             self._stopping.wait(next(waits))
         return False
 
-    def _is_exhausted(self, error: GapError) -> bool:
-        """Say whether nothing is left where only that was asked for; otherwise it is a gap, and the policy decides."""
+    def _handle_gap(self, error: GapError) -> bool:
+        """Return True if the shard is finished: nothing is left, nothing is missed. Else raise, or pass the gap."""
         if self._progress.wants_only_what_is_left and not isinstance(error, TooLateError):
             _log.warning(
                 "shard finished: the stream has nothing left of it", extra=self._progress.about(reason=str(error))
@@ -145,7 +147,7 @@ class ShardReader:
             return True
         if self._policy is gaps.Policy.FAIL:
             raise error
-        self._progress.pass_gap(self._tell(error))
+        self._progress.pass_gap(self._report_gap(error))
         return False
 
     def _read_on(self) -> bool:
@@ -154,6 +156,7 @@ class ShardReader:
         pages, pause, asked_at = self._pages(), 0.0, self._clock()
         with self._publisher() as publisher:
             while not self._stopping.is_set():
+                self._show_life()
                 self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._clock()
                 page = pages.read(self._progress.position)
@@ -175,30 +178,33 @@ class ShardReader:
         """Publish only while the lease is held, and stop waiting for Kafka when told to give up."""
 
         def publish(messages: Sequence[Message]) -> None:
+            self._show_life()
             self._check_lease()
-            publisher.publish(messages, self._waiting_is_over)
+            publisher.publish(messages, must_leave_page)
+
+        def must_leave_page() -> bool:
+            self._show_life()  # asked again and again while Kafka is waited for
+            return self._given_up.is_set() or self._expired()
 
         return publish
 
-    def _waiting_is_over(self) -> bool:
-        """Show that the thread is alive while Kafka is waited for, and say whether the page must be left."""
+    def _show_life(self) -> None:
         self.heard_at = self._clock()
-        return self._given_up.is_set() or self._expired()
 
     def _expired(self) -> bool:
         return self._revoked.is_set() or self._clock() >= self.expires_at
 
     def _check_lease(self) -> None:
-        self.heard_at = self._clock()
         if self._expired():
             raise LeaseLostError("taken by another, or not renewed in time")
 
-    def _tell(self, gap: GapError) -> str:
+    def _report_gap(self, gap: GapError) -> str:
+        """Log and count a gap; return its text for the shard's row."""
         shard, kind, position = self.shard, gaps.Kind.UNREADABLE, self._progress.position
         gaps.tell(shard.table, shard.stream_arn, shard.shard_id, position, kind, str(gap))
         return gaps.describe(kind, str(gap), position)
 
-    def _tell_loss(self, error: LeaseLostError) -> None:
+    def _report_loss(self, error: LeaseLostError) -> None:
         """Tell an order from a loss: before a lease expires only an operator takes it."""
         if self._clock() < self.expires_at:
             metrics.LEASE_CHANGES.labels("revoked").inc()
@@ -219,7 +225,7 @@ class ShardReader:
             metrics.LEASE_CHANGES.labels(change).inc()
             _log.info("shard %s", change, extra=self._progress.about())
 
-    def _complain(self, error: Exception) -> None:
+    def _report_trouble(self, error: Exception) -> None:
         """Log each trouble once, however often it is met."""
         foreseen = isinstance(error, StoreAwayError | PublishError)
         if str(error) != str(self.trouble):
