@@ -83,7 +83,10 @@ def reader(log: str, command: list[str], directory: Path) -> Iterator[str]:
 def all_readers() -> Iterator[dict[str, str]]:
     """Run what reads beside the stack's own timeline-service; give the addresses of all three."""
     released = checkout(releases()["timeline-service"])
-    theirs = [str(released.python.with_name("gunicorn")), "-c", "timeline-service/gunicorn.conf.py"]
+    of_its_own = "timeline-service/gunicorn.conf.py"  # until 0.1.0
+    shared = "python:murmuration_edge.gunicorn"
+    conf = of_its_own if (released.directory / of_its_own).exists() else shared
+    theirs = [str(released.python.with_name("gunicorn")), "-c", conf]
     *ours, _ = shlex.split(PROCESSES["timeline-service"].command)
     with (
         reader("released", [*theirs, "timeline_service.app:create_app()"], released.directory) as old,
