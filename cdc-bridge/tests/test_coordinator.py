@@ -271,6 +271,15 @@ def test_a_first_start_that_was_cut_short_skips_nothing_that_was_committed_after
     eventually(lambda: world.kafka.event_ids() == ["event-6", "event-7"])
 
 
+def test_what_lies_behind_the_first_new_record_is_published_whatever_its_clock_said(world):
+    """A record's time is coarse and another machine's: only the old ones at the very beginning are skipped."""
+    shard = world.streams.listed["old"]
+    shard.records = records(1, 2, NOW - 600_000) + records(3, 3) + records(4, 4, NOW - 600_000)
+    world.streams.page_size = 10
+    world.start(first=State.SKIPPING)
+    eventually(lambda: world.kafka.event_ids() == ["event-3", "event-4"])
+
+
 def test_a_new_stream_is_a_gap_and_waits_until_the_old_one_is_drained(world):
     """What was written between the two left no trace; even when an operator has said so, the old one comes first."""
     world.start()

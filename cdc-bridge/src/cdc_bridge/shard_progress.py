@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from cdc_bridge import metrics
 from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
@@ -84,8 +85,7 @@ class ShardProgress:
     def ship(self, publish: Publish, records: Sequence[Record]) -> None:
         """Return when the records are on Kafka, as events or dead letters, and the checkpoint covers them."""
         if self._state is State.SKIPPING:
-            # taken for the beginning of the page: it is assumed that within a shard times never go back
-            skipped = [record for record in records if created_ms(record) + COARSE_MS < self._since]
+            skipped = list(takewhile(lambda record: created_ms(record) + COARSE_MS < self._since, records))
             self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
             records = records[len(skipped) :]
         if self._one_by_one:
