@@ -37,13 +37,13 @@ logs: $(BIN)/ready ## the last lines of every process's log, or of one: S=cdc-br
 	@$(STACK) logs $(S)
 
 token: $(BIN)/ready ## a bearer token of the local issuer: USER=alice
-	@$(if $(filter command,$(firstword $(origin USER))),$(STACK) token '$(USER)',echo 'whose? make token USER=alice' >&2; exit 2)
+	@$(if $(filter command,$(firstword $(origin USER))),$(STACK) token '$(USER)',echo 'name the user: make token USER=alice' >&2; exit 2)
 
 run: $(BIN)/ready ## one service's process in this terminal, in place of the supervised one: S=follow-service
-	@$(if $(S),$(STACK) foreground $(S),echo 'which? make run S=follow-service' >&2; exit 2)
+	@$(if $(S),$(STACK) foreground $(S),echo 'name the process: make run S=follow-service' >&2; exit 2)
 
 restart: $(BIN)/ready ## one process again, with the code as it is now: S=follow-service
-	@$(if $(S),$(STACK) restart $(S),echo 'which? make restart S=follow-service' >&2; exit 2)
+	@$(if $(S),$(STACK) restart $(S),echo 'name the process: make restart S=follow-service' >&2; exit 2)
 
 test: lint types parts ## lint, types and every test, on a stack of its own; or one folder's tests: S=follow-service
 	@$(STACK) run --name test -- $(BIN)/pytest $(S)

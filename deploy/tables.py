@@ -71,7 +71,7 @@ def ensure(dynamodb: Any, name: str, wanted: Mapping[str, Any], deadline: float)
             if not busy:
                 add_index(dynamodb, name, wanted, missing[0])
             elif time.monotonic() > deadline:
-                raise TableError(f"{busy}; it goes on by itself, look again later")
+                raise TableError(f"{busy}; DynamoDB goes on building it, run this again later")
         time.sleep(pause)
         pause = min(longest, 2 * pause)
 

@@ -97,6 +97,12 @@ def recalled(directory: Path) -> dict[str, int]:
     return ports
 
 
+def is_elsewhere(stack: Stack) -> bool:
+    """Tell whether the stack runs on other ports than these; a process that is new since has none yet."""
+    noted = recalled(stack.directory)
+    return any(noted[name] != port for name, port in stack.ports.items() if name in noted)
+
+
 def forget(stack: Stack) -> None:
     """Drop the note, so that the ports are chosen anew."""
     (stack.directory / "ports.json").unlink(missing_ok=True)

@@ -16,10 +16,10 @@ from functools import partial
 from types import FrameType
 from typing import NoReturn
 
-from environment import REPO, Stack, StackError, configured, elsewhere, forget
+from environment import REPO, Stack, StackError, configured, elsewhere, forget, is_elsewhere
 from issuer import publish_keys, token
 from ready import ports_of, waiting_for
-from startup import TAIL_LINES, log_of, prepare, say, until_ready, up
+from startup import TAIL_LINES, log_of, say, take_over, until_ready, up
 from supervision import EVERYTHING, Process, Supervisor
 
 from murmuration_testkit.services import PROCESSES
@@ -93,9 +93,8 @@ def run(stack: Stack, wanted: Collection[str], command: list[str]) -> int:
 def restart(stack: Stack, process: str) -> None:
     """Stop one process, start it with the code and the configuration as they are now, and wait until it is ready."""
     supervisor = running(stack)
-    prepare(stack)
     supervisor.stop(process)
-    supervisor.learn()
+    take_over(stack, supervisor)
     supervisor.start(process)
     until_ready(stack, [process], time.monotonic())
 
@@ -104,12 +103,13 @@ def foreground(stack: Stack, process: str) -> int:
     """Run one service's process in this terminal, in place of the supervised one, until it ends or Ctrl-C."""
     supervisor = running(stack)
     supervisor.stop(process)
+    take_over(stack, supervisor)
     service, environment = PROCESSES[process], stack.environment()
     environment |= service.variables(environment)
     say(f"{process} runs here; its supervised one is stopped meanwhile, and comes back when this one ends")
     try:
         with subprocess.Popen(shlex.split(service.command), cwd=REPO, env=environment) as child:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in LAST_WORDS:
                 signal.signal(number, lambda *_: child.terminate())
             return child.wait()
     finally:
@@ -117,10 +117,12 @@ def foreground(stack: Stack, process: str) -> int:
 
 
 def running(stack: Stack) -> Supervisor:
-    """Return the stack's supervisor, or say that there is none."""
+    """Return the stack's supervisor, or say that there is none here."""
     supervisor = Supervisor(stack)
     if not supervisor.running():
         raise StackError(f"stack {stack.name} is not up: run `make up` first")
+    if is_elsewhere(stack):
+        raise StackError(f"stack {stack.name} runs on other ports than this shell's variables say: unset *_PORT")
     return supervisor
 
 
@@ -181,8 +183,8 @@ def main() -> int:
     running.set_defaults(place=elsewhere)
     within = verb("exec", lambda stack, asked: execute(stack, asked.command), changes=False)
     within.add_argument("command", nargs="+")
-    for name, act in (("restart", restart), ("foreground", foreground)):
-        one = verb(name, partial(lambda act, stack, asked: act(stack, asked.process), act), changes=False)
+    for name, act, changes in (("restart", restart, True), ("foreground", foreground, False)):
+        one = verb(name, partial(lambda act, stack, asked: act(stack, asked.process), act), changes=changes)
         one.add_argument("process", choices=PROCESSES, metavar="PROCESS", help=", ".join(PROCESSES))
     verb("down", lambda stack, _: down(stack), changes=True)
     verb("reset", lambda stack, _: reset(stack), changes=True)

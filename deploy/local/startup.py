@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from environment import REPO, Stack, StackError, recalled, remember, taken
+from environment import REPO, Stack, StackError, is_elsewhere, remember, taken
 from generate import gateway_conf, supervisor_conf
 from issuer import publish_keys
 from ready import port_of, ports_of, waiting_for
@@ -25,14 +25,14 @@ def up(stack: Stack, wanted: Collection[str], *, tied: bool = False) -> None:
     """Start what is wanted and not running, provision the stores, and return when all of it is ready."""
     began = time.monotonic()
     supervisor = Supervisor(stack)
-    if supervisor.running() and stack.ports != recalled(stack.directory):
+    if supervisor.running() and is_elsewhere(stack):
         raise StackError(f"stack {stack.name} runs on other ports; `make down` first")
     missing = set(wanted) - {process.name for process in supervisor.processes().values() if process.pid}
     refuse_taken_ports(stack, missing)
-    prepare(stack)
     if supervisor.running():
-        supervisor.learn()
+        take_over(stack, supervisor)
     else:
+        prepare(stack)
         supervisor.boot(tied=tied)
     for stage in STAGES:
         for name in stage:
@@ -42,6 +42,17 @@ def up(stack: Stack, wanted: Collection[str], *, tied: bool = False) -> None:
         if stage == ("registry",) and set(STORES) <= set(wanted):
             provision(stack, began)
     say(f"stack {stack.name} is up{'' if missing else ' already'}")
+
+
+def take_over(stack: Stack, supervisor: Supervisor) -> None:
+    """Have a running stack take over what has changed in the list of services, the gateway's routes included."""
+    gateway = stack.directory / "gateway/nginx.conf"
+    routes = gateway.read_text()
+    prepare(stack)
+    supervisor.learn()
+    if gateway.read_text() != routes and supervisor.processes()["gateway"].pid:
+        supervisor.stop("gateway")
+        supervisor.start("gateway")
 
 
 def refuse_taken_ports(stack: Stack, processes: Collection[str]) -> None:

@@ -77,13 +77,19 @@ class Supervisor:
             time.sleep(0.05)
 
     def learn(self) -> None:
-        """Take over what has changed in the configuration: processes that are new, other, or gone."""
+        """Take over what has changed in the configuration: processes that are new, other, or gone.
+
+        A process that ran and is other now runs again afterwards.
+        """
         ((added, changed, removed),) = self._call().reloadConfig()
+        ran = self._up(changed)
+        self._stop([*removed, *changed])
         for name in (*removed, *changed):
-            self._stop([name])
             self._call().removeProcessGroup(name)
         for name in (*added, *changed):
             self._call().addProcessGroup(name)
+        for name in ran:
+            self.start(name)
 
     def stop(self, process: str) -> None:
         """Stop one process, and wait until it has ended."""

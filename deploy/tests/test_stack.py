@@ -126,6 +126,54 @@ def test_what_is_stored_outlives_everything_but_reset():
     assert not directory.exists()
 
 
+LEARNING = """
+from pathlib import Path
+import sys, time
+from environment import PORTS, Stack
+from supervision import Supervisor
+
+stack = Stack("learning", Path(sys.argv[1]), PORTS)
+conf = stack.directory / "supervisord.conf"
+
+def write(**seconds):
+    programs = [
+        f"[program:{name}]\\ncommand=sleep {number}\\nautostart=false\\nstartsecs=0\\n"
+        for name, number in seconds.items()
+    ]
+    head = "[supervisord]\\nnodaemon=true\\nlogfile=/dev/null\\nlogfile_maxbytes=0\\n"
+    head += f"pidfile={stack.directory}/supervisord.pid\\n"
+    head += f"[unix_http_server]\\nfile={stack.directory}/supervisor.sock\\n"
+    head += "[rpcinterface:supervisor]\\n"
+    head += "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface\\n"
+    conf.write_text(head + "".join(programs))
+
+write(changed=600, stopped=601, same=602, gone=603)
+supervisor = Supervisor(stack)
+supervisor.boot(tied=True)
+for name in ("changed", "same", "gone"):
+    supervisor.start(name)
+pids = {name: process.pid for name, process in supervisor.processes().items()}
+write(changed=700, stopped=701, same=602, new=704)
+supervisor.learn()
+found = supervisor.processes()
+print({name: bool(process.pid) for name, process in sorted(found.items())})
+print(found["same"].pid == pids["same"], found["changed"].pid != pids["changed"])
+supervisor.shut_down()
+"""
+
+
+def test_a_running_stack_takes_over_what_has_changed_and_stops_nothing_else(tmp_path):
+    """What ran runs again, as it is now; what is new waits to be started; what is the same is not touched."""
+    (tmp_path / "logs").mkdir()
+    command = [sys.executable, "-c", LEARNING, str(tmp_path)]
+    run = subprocess.run(command, cwd=REPO / "deploy/local", capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [
+        "{'changed': True, 'new': False, 'same': True, 'stopped': False}",
+        "True True",
+    ]
+
+
 def test_a_taken_port_is_named_with_its_variable():
     """Before anything is started."""
     with socket.create_server(("127.0.0.1", 0)) as holder:

@@ -33,4 +33,4 @@ CONFLICTS = Counter(
     registry=METRICS,
 )
 GAPS = Counter("count_aggregator_gaps", "Alarm: stretches of events that vanished before they came.", registry=METRICS)
-OPEN_GAPS = Gauge("count_aggregator_open_gaps", "Gaps since which not everybody was recounted.", registry=METRICS)
+OPEN_GAPS = Gauge("count_aggregator_open_gaps", "Gaps since which not all accounts were recounted.", registry=METRICS)

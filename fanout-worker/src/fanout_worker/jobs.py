@@ -101,8 +101,8 @@ class Job:
                     letters.mark_handled()
                 else:
                     sys.stderr.write(
-                        f"these name nobody: {', '.join(nameless)}. `cold --all` makes up for whatever they were; "
-                        "then run `dead-letters --forget-nameless`\n"
+                        f"these letters name no user and no tweet: {', '.join(nameless)}. Run `python -m fanout_worker "
+                        "cold --all`, then `python -m fanout_worker dead-letters --forget-nameless`\n"
                     )
         return _told(done) or int(done["nameless"] > 0 and not forget_nameless)
 

@@ -23,6 +23,8 @@ def refusal(code, status=400, **more):
         (refusal("Whatever", 503), StoreAwayError),
         (refusal("AccessDeniedException"), StoreRefusedError),
         (refusal("UnrecognizedClientException"), StoreRefusedError),
+        (refusal("AccessDenied", 403), StoreRefusedError),
+        (refusal("Throttling"), StoreAwayError),
         (refusal("ConditionalCheckFailedException"), ClientError),
         (refusal("TransactionCanceledException"), ClientError),
         (refusal("ValidationException"), ClientError),

@@ -52,6 +52,16 @@ def test_a_store_that_refuses_this_process_makes_it_unready():
     assert readiness.waiting_for() == ["dynamodb: wrong key"]
 
 
+def test_a_check_that_fails_for_an_unforeseen_reason_keeps_no_other_from_being_made(caplog):
+    """It is told with its reason, and the next store is checked."""
+    readiness, broken, store = Readiness("dynamodb", "redis"), Store(), Store()
+    broken.error = ValueError("wrong key")
+    readiness.look({"dynamodb": broken.check, "redis": store.check})
+    assert readiness.waiting_for() == ["dynamodb: wrong key"]
+    assert (up("dynamodb"), up("redis")) == (0, 1)
+    assert "ValueError: wrong key" in caplog.text
+
+
 def test_waiting_ends_with_the_first_answer(caplog):
     """Each new reason is logged once, and that is all that is logged of the tries."""
     answers = iter([StoreAwayError("a"), StoreAwayError("a"), KeyError("b"), 7])

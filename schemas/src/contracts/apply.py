@@ -67,7 +67,8 @@ def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say) -> None
     deadline = time.monotonic() + TIMEOUT_S
     while unseen := created - admin.list_topics(timeout=METADATA_TIMEOUT_S).topics.keys():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"created {TIMEOUT_S:.0f} s ago and not to be seen: {', '.join(sorted(unseen))}")
+            names = ", ".join(sorted(unseen))
+            raise TimeoutError(f"Kafka does not list {names}, created {TIMEOUT_S:.0f} s ago: run it again")
         time.sleep(0.05)
 
 

@@ -5,5 +5,5 @@ from prometheus_client import Counter, Gauge
 from murmuration_runtime.metrics import METRICS
 
 PAGES = Counter("timeline_pages", "Pages, by where they came from.", ["source"], registry=METRICS)
-CELEBRITIES_AGE = Gauge("celebrities_age_seconds", "Since the set of celebrities was read.", registry=METRICS)
+CELEBRITIES_AGE = Gauge("celebrities_age_seconds", "Seconds since the set of celebrities was read.", registry=METRICS)
 REBUILDS = Gauge("timeline_rebuilds_in_flight", "Timelines that are being built.", registry=METRICS)

@@ -33,17 +33,22 @@ THROTTLED_SECONDS = 0.02  # the first pause; each is longer by this than the one
 CONFLICT_ATTEMPTS = 8
 CONFLICT_SECONDS = 0.02  # the first pause is shorter than this; each may be twice as long as the one before
 PASSING = {
+    "IDPCommunicationError",  # of STS, which is asked for credentials within a call
     "InternalServerError",
     "LimitExceededException",
     "ProvisionedThroughputExceededException",
+    "ReplicatedWriteConflictException",
     "RequestLimitExceeded",
     "ResourceNotFoundException",  # the tables are still to be made
+    "Throttling",
     "ThrottlingException",
     "TransactionInProgressException",
 }
 REFUSING = {
+    "AccessDenied",  # of STS
     "AccessDeniedException",
     "ExpiredTokenException",
+    "InvalidIdentityToken",  # of STS
     "InvalidSignatureException",
     "MissingAuthenticationTokenException",
     "UnrecognizedClientException",

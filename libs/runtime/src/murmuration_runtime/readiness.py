@@ -72,7 +72,9 @@ class Readiness:
         for name, check in checks.items():
             try:
                 check()
-            except StoreAwayError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other stores are checked too
+                if not isinstance(error, StoreAwayError):
+                    _log.exception("a check failed for an unforeseen reason", extra={"check": name})
                 STORE_UP.labels(name).set(0)
                 with self._changing:
                     starting = name in self._waiting
@@ -87,10 +89,7 @@ class Readiness:
 
         def run() -> None:
             while True:
-                try:
-                    self.look(checks)
-                except Exception:  # noqa: BLE001 - whatever it is, the next look may be better
-                    _log.exception("a check failed in an unforeseen way")
+                self.look(checks)
                 never.wait(CHECK_SECONDS if not self.waiting_for() else 1.0)
 
         never = threading.Event()

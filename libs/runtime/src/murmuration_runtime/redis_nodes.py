@@ -88,7 +88,7 @@ class Nodes:
         owners = client.nodes_manager.slots_cache
         for item in items:
             if not (nodes := owners.get(key_slot(item[0].encode()))):
-                raise SlotNotCoveredError(f"no node has the slot of {item[0]}")
+                raise SlotNotCoveredError(f"no Redis node serves the slot of {item[0]}: the cluster is incomplete")
             parts[nodes[0].redis_connection].append(item)
         return [*parts.items()]
 
