@@ -82,7 +82,7 @@ def streams(now: float) -> Iterator[Line]:
         partitions = [LEASES.streams_of(table), *(row[LEASES.shard_id]["S"] for row in rows)]
         for partition in partitions:
             yield from _gaps(f"gap in {table}", _rows(client, name, partition))
-    yield from _gaps("gap in topics", _rows(client, name, "topics"))
+    yield from _gaps("gap in topics", _rows(client, name, LEASES.topics()))
 
 
 def _gaps(what: str, rows: list[dict[str, dict[str, str]]]) -> Iterator[Line]:

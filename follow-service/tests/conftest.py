@@ -12,14 +12,7 @@ from .memory import MemoryStore
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-SETTINGS = Settings(
-    port=0,
-    admin_port=0,
-    jwt_jwks_url="http://unused",
-    jwt_issuer=ISSUER.name,
-    jwt_audience=ISSUER.audience,
-    following_cap=3,
-)
+SETTINGS = Settings(**ISSUER.edge_settings, following_cap=3)
 
 
 @pytest.fixture

@@ -13,14 +13,7 @@ from .memory import MemoryDatabase
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-SETTINGS = Settings(
-    port=0,
-    admin_port=0,
-    jwt_jwks_url="http://unused",
-    jwt_issuer=ISSUER.name,
-    jwt_audience=ISSUER.audience,
-    redis_url="unused",
-)
+SETTINGS = Settings(**ISSUER.edge_settings, redis_url="unused")
 
 
 def tweet(n, author="bob"):

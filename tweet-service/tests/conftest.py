@@ -13,9 +13,7 @@ from .memory import MemoryAccounts, MemoryStore
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-SETTINGS = EdgeSettings(
-    port=0, admin_port=0, jwt_jwks_url="http://unused", jwt_issuer=ISSUER.name, jwt_audience=ISSUER.audience
-)
+SETTINGS = EdgeSettings(**ISSUER.edge_settings)
 FOREVER = Reservation(1, 0, 2**42)
 
 

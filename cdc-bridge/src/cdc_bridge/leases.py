@@ -11,7 +11,7 @@ from typing import Protocol
 from cdc_bridge.lineage import Row, State
 from contracts.tables import LEASES
 
-TOPICS_KEY = "topics"  # the partition of the topics' rows
+TOPICS_KEY = LEASES.topics()
 table_key = LEASES.streams_of
 
 

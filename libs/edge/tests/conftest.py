@@ -9,9 +9,7 @@ from .served import create_app
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-SETTINGS = EdgeSettings(
-    port=0, admin_port=0, jwt_jwks_url="http://issuer/keys", jwt_issuer=ISSUER.name, jwt_audience=ISSUER.audience
-)
+SETTINGS = EdgeSettings(**ISSUER.edge_settings)
 
 
 @pytest.fixture(autouse=True)

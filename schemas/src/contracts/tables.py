@@ -106,6 +106,11 @@ class LEASES(Table):
         """Return the stream_arn under which lie the streams that a table had."""
         return f"table/{table}"
 
+    @staticmethod
+    def topics() -> str:
+        """Return the stream_arn under which lie the ids of the topics."""
+        return "topics"
+
 
 class LEDGERS(Table):
     """How far FollowChanged is counted."""

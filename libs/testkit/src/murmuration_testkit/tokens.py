@@ -36,6 +36,12 @@ class Issuer:
         """Return the header of a request in somebody's name."""
         return {"Authorization": f"Bearer {self.token(user_id, **claims)}"}
 
+    @property
+    def edge_settings(self) -> dict[str, Any]:
+        """What the settings of an edge that nobody serves need, so that it takes this issuer's tokens."""
+        jwt_settings = {"jwt_jwks_url": "http://issuer/keys", "jwt_issuer": self.name, "jwt_audience": self.audience}
+        return {"port": 0, "admin_port": 0, **jwt_settings}
+
     def get_signing_key_from_jwt(self, token: str) -> Any:
         """Return the public key, or fail on a text that is no token; the name is PyJWKClient's."""
         jwt.get_unverified_header(token)
