@@ -126,7 +126,19 @@ class LEDGERS(Table):
     gaps = "gaps"
 
 
+class MIGRATIONS(Table):
+    """How far the tables' migrations have come."""
+
+    name = "migrations"
+    migration = "migration"
+    SPREAD_LEASES = "spread-leases"
+    expanded_at = "expanded_at"
+    backfilled_at = "backfilled_at"
+    switched_at = "switched_at"
+    contracted_at = "contracted_at"
+
+
 TABLES: dict[str, type[Table]] = {
     table.name: table
-    for table in (USERS, FOLLOWERS, FOLLOW_REQUESTS, TWEETS, TWEET_CLAIMS, WORKER_IDS, LEASES, LEDGERS)
+    for table in (USERS, FOLLOWERS, FOLLOW_REQUESTS, TWEETS, TWEET_CLAIMS, WORKER_IDS, LEASES, LEDGERS, MIGRATIONS)
 }
