@@ -135,7 +135,7 @@ def test_a_table_without_a_class_is_refused(written):
 
 
 def test_every_table_has_services_that_exist():
-    """Owners, readers and writers are services of this repository."""
+    """Owners, readers and writers are services of this repository; `deploy` is the tables' own command."""
     for table in load(DATA).values():
-        for service in table.access:
+        for service in table.access.keys() - {"deploy"}:
             assert (DATA.parents[3] / service / "pyproject.toml").is_file(), service
