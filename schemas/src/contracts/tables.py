@@ -4,6 +4,13 @@ Rule: schemas/tables has a file for each table, which says what an attribute mea
 class here has the same names, so that a misspelt one is an error before anything runs. An upper-case name is a value.
 """
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+from zlib import crc32
+
+_MOVED = "moved/"
+_LEASE_PARTS = 16  # no partition key takes more than 1,000 writes a second, and 2,000 shards are 1,000 renewals
+
 
 class Table:
     """One table; its name goes behind the prefix of the deployment."""
@@ -99,7 +106,35 @@ class LEASES(Table):
     owner = "owner"
     epoch = "epoch"
     expires_at = "expires_at"
+    renewals = "renewals"
     gap = "gap"
+
+    @staticmethod
+    def part_of(stream_arn: str, shard_id: str) -> str:
+        """Return the stream_arn under which a shard's row lies; before the migration it lies under the stream's own."""
+        return f"{stream_arn}#{crc32(shard_id.encode()) % _LEASE_PARTS:02}"
+
+    @staticmethod
+    def parts_of(stream_arn: str) -> list[str]:
+        """Return every stream_arn under which rows of a stream's shards may lie, in the order in which to read them.
+
+        The one of before the migration comes first: a row that is moved meanwhile is then seen twice, never missed.
+        """
+        return [stream_arn, *(f"{stream_arn}#{part:02}" for part in range(_LEASE_PARTS))]
+
+    @classmethod
+    def shards(cls, items: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """Return the rows of a stream's shards by shard, of the items of all parts_of() it, in that order."""
+        return {
+            item[cls.shard_id]["S"]: item
+            for item in items
+            if not item.get(cls.owner, {}).get("S", "").startswith(_MOVED)
+        }
+
+    @staticmethod
+    def moved_to(part: str) -> str:
+        """Return the owner of a row left behind in the stream's own partition: no bridge up to 0.2.0 may take it."""
+        return f"{_MOVED}{part}"
 
     @staticmethod
     def streams_of(table: str) -> str:
