@@ -2,7 +2,7 @@
 
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from cdc_bridge.dynamo_streams import Page
 from cdc_bridge.leases import Lease, LeaseLostError
@@ -32,6 +32,12 @@ class MemoryLeases:
             return Lease(
                 stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
             )
+
+    def save(self, lease, progress, until):
+        changes = asdict(progress)
+        if progress.gap is None:
+            del changes["gap"]
+        self._change(lease, **changes, **({"expires_at": until} if until else {"owner": None, "expires_at": 0}))
 
     def renew(self, lease, now, tip_at):
         self._change(lease, expires_at=now + LEASE_MS, tip_at=tip_at)

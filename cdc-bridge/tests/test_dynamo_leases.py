@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from cdc_bridge.dynamo_leases import LeaseTable
-from cdc_bridge.leases import LeaseLostError
+from cdc_bridge.leases import LeaseLostError, Progress
 from cdc_bridge.lineage import State
 
 from .memory import LEASE_MS, MemoryLeases
@@ -49,13 +49,14 @@ class TestLeases:
         assert leases.renew(lease, NOW + 5, NOW) == NOW + 5 + LEASE_MS
         assert leases.take(arn, "shard", "b", NOW + LEASE_MS, SINCE) is None
 
-    @pytest.mark.parametrize("write", ["renew", "checkpoint", "opened", "finish", "release", "fail", "go_on"])
+    @pytest.mark.parametrize("write", ["save", "renew", "checkpoint", "opened", "finish", "release", "fail", "go_on"])
     def test_whoever_lost_the_lease_writes_nothing(self, leases, arn, write):
         """Not even under its own name: the epoch has moved on."""
         lost = leases.take(arn, "shard", "a", NOW, SINCE)
         leases.checkpoint(leases.take(arn, "shard", "a", NOW + LEASE_MS, SINCE), TEN)
         before = leases.rows(arn)
         arguments = {
+            "save": [Progress(State.READING, LONGER, SINCE, NOW), NOW + LEASE_MS],
             "renew": [NOW, NOW],
             "checkpoint": [LONGER],
             "opened": [NOW],
@@ -76,6 +77,18 @@ class TestLeases:
             with pytest.raises(LeaseLostError):
                 leases.checkpoint(lease, position)
         assert leases.rows(arn)["shard"].position == LONGER
+
+    def test_all_that_an_owner_remembers_is_one_write(self, leases, arn):
+        """With the lease kept or given back; a gap that it does not name stays, and a position that it left goes."""
+        lease = leases.take(arn, "shard", "a", NOW, SINCE)
+        leases.save(lease, Progress(State.LEFT, None, NOW, NOW, gap="lost"), NOW + LEASE_MS)
+        leases.save(lease, Progress(State.READING, NINE, NOW, NOW + 1), NOW + LEASE_MS + 1)
+        row = leases.rows(arn)["shard"]
+        assert (row.state, row.position, row.since, row.tip_at) == (State.READING, NINE, NOW, NOW + 1)
+        assert (row.owner, row.epoch, row.expires_at, row.gap) == ("a", 1, NOW + LEASE_MS + 1, "lost")
+        leases.save(lease, Progress(State.LEFT, None, NOW, NOW + 1), None)
+        row = leases.rows(arn)["shard"]
+        assert (row.state, row.position, row.owner, row.expires_at) == (State.LEFT, None, None, 0)
 
     def test_a_released_shard_is_free_at_once(self, leases, arn):
         """Nobody waits for it to expire."""

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from cdc_bridge.dynamo_errors import errors_about
 from cdc_bridge.lease_items import item_of, key_of, row_of
-from cdc_bridge.leases import Lease, LeaseLostError, Leases
+from cdc_bridge.leases import Lease, LeaseLostError, Leases, Progress
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from contracts.tables import LEASES
 
@@ -27,6 +27,7 @@ _NAMES = {
         LEASES.owner,
         LEASES.epoch,
         LEASES.expires_at,
+        LEASES.renewals,
         LEASES.state,
         LEASES.position,
         LEASES.tip_at,
@@ -88,6 +89,32 @@ class LeaseTable(Leases):
         return Lease(
             stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
         )
+
+    def save(self, lease: Lease, progress: Progress, until: int | None) -> None:
+        sets = ["#state = :state", "#since = :since", "#tip_at = :tip_at"]
+        values: dict[str, Any] = {
+            ":state": {"S": progress.state},
+            ":since": {"N": str(progress.since)},
+            ":tip_at": {"N": str(progress.tip_at)},
+            ":one": {"N": "1"},
+        }
+        removes, condition = [], ""
+        if progress.position is None:
+            removes.append("#position")
+        else:
+            sets.append("#position = :position")
+            values |= {":position": {"S": progress.position}, ":length": {"N": str(len(progress.position))}}
+            condition = f" AND {_FORWARD}"
+        if progress.gap is not None:
+            sets.append("#gap = :gap")
+            values[":gap"] = {"S": progress.gap}
+        if until is None:
+            removes += ["#owner", "#expires_at"]
+        else:
+            sets.append("#expires_at = :until")
+            values[":until"] = {"N": str(until)}
+        update = f"SET {', '.join(sets)} ADD #renewals :one" + (f" REMOVE {', '.join(removes)}" if removes else "")
+        self._update_mine(lease, update, values, condition)
 
     def renew(self, lease: Lease, now: int, tip_at: int) -> int:
         until = now + self._lease_ms

@@ -34,6 +34,17 @@ class Lease:
     tip_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What an owner remembers about its shard, as Row says; a gap of None leaves the row's own."""
+
+    state: State
+    position: str | None
+    since: int
+    tip_at: int
+    gap: str | None = None
+
+
 class Leases(Protocol):
     """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable, and the tests' own in memory.
 
@@ -49,6 +60,9 @@ class Leases(Protocol):
 
         A shard that is new was born after `since`: whatever it holds is younger.
         """
+
+    def save(self, lease: Lease, progress: Progress, until: int | None) -> None:
+        """Write the progress and keep the lease until then, or give it back; the position never moves backwards."""
 
     def renew(self, lease: Lease, now: int, tip_at: int) -> int:
         """Keep the lease, and remember until when the shard is published; return until when the lease is kept."""
