@@ -95,8 +95,10 @@ def test_topics_are_made_once(admin, topics, throwaway):
     apply_topics(admin, topics, said.append)
     assert said == [f"topic {throwaway.name}: already there", f"topic {throwaway.name}.dlq: already there"]
     config, dead = config_of(admin, throwaway.name), config_of(admin, throwaway.dlq)
-    assert (config["retention.ms"], config["cleanup.policy"]) == (str(7 * 24 * 60 * 60 * 1000), "delete")
-    assert dead["retention.ms"] == str(30 * 24 * 60 * 60 * 1000)
+    day = 24 * 60 * 60 * 1000
+    assert (config["retention.ms"], config["cleanup.policy"]) == (str(7 * day), "delete")
+    assert (dead["retention.ms"], dead["segment.ms"]) == (str(30 * day), str(day))
+    assert (config["segment.ms"], config["max.message.bytes"]) == (str(day), "1048588")
 
 
 @stack

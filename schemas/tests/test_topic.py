@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from contracts import TOPICS, ContractError, FollowChanged, Source, TweetCreated
-from contracts.topic import DATA, load
+from contracts.topic import CLOCKS_MS, DATA, STREAM_RETENTION_MS, load
 
 REPOSITORY = Path(__file__).parents[2]
 FOLLOW = FollowChanged("e1", Source("shard", 7), "bob", "зоя", following=True, occurred_at=1)
@@ -81,6 +81,8 @@ def test_a_released_schema_cannot_change(data, topic):
         ({"partitioner": "crc32"}, "crc32"),
         ({"compatibility": "BACKWARD"}, "BACKWARD"),
         ({"retention_days": 4}, "longer than the outage"),
+        ({"segment_days": 0}, "segment_days"),
+        ({"max_message_bytes": None}, "max_message_bytes"),
         ({"outage_to_survive": {"days": 1}}, "which"),
         ({"consumers": []}, "must not be empty"),
         ({"producers": []}, "must not be empty"),
@@ -114,3 +116,10 @@ def test_another_number_of_partitions_is_refused(topic):
     topic.check(topic.partitions)
     with pytest.raises(ContractError, match=f"{topic.name} has 7 partitions where .* says {topic.partitions}:"):
         topic.check(7)
+
+
+def test_what_was_counted_is_remembered_as_long_as_a_copy_may_come(topic):
+    """Made on the stream's last day, read on Kafka's last; and an event is too old before it can be forgotten."""
+    assert topic.readable_ms == topic.retention_ms + topic.segment_ms
+    assert topic.readable_ms < topic.too_old_ms < topic.remembered_ms - STREAM_RETENTION_MS
+    assert topic.remembered_ms == topic.readable_ms + STREAM_RETENTION_MS + CLOCKS_MS

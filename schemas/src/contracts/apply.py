@@ -15,6 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports 
 )
 
 from contracts.errors import ContractError
+from contracts.kafka_settings import of_dead_letters, of_topic
 from contracts.registry import NotRegisteredError, Registry
 from contracts.topic import Topic, check_partitions
 
@@ -35,17 +36,10 @@ class Wanted:
 
 def wanted(topic: Topic, replication_factor: int) -> tuple[Wanted, Wanted]:
     """Return the topic and the one for its dead letters."""
-    config = {
-        "cleanup.policy": "delete",
-        "min.insync.replicas": str(min(topic.min_insync_replicas, replication_factor)),
-        "retention.bytes": "-1",  # else a broker's default could end it before its time
-        "retention.ms": str(topic.retention_ms),
-        "unclean.leader.election.enable": "false",  # what was acknowledged stays
-    }
-    dead = topic.dead_letters
+    dead, factor = topic.dead_letters, replication_factor
     return (
-        Wanted(topic.name, topic.partitions, replication_factor, config),
-        Wanted(topic.dlq, dead.partitions, replication_factor, config | {"retention.ms": str(dead.retention_ms)}),
+        Wanted(topic.name, topic.partitions, factor, of_topic(topic, factor)),
+        Wanted(topic.dlq, dead.partitions, factor, of_dead_letters(topic, factor)),
     )
 
 

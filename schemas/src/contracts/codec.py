@@ -9,7 +9,6 @@ written and read as if its fields were the event's own.
 """
 
 import json
-import re
 import struct
 from collections.abc import Callable, Mapping
 from io import BytesIO
@@ -23,11 +22,11 @@ from fastavro.schema import SchemaParseException
 
 from contracts.errors import ContractError
 from contracts.events import Event, Source
+from contracts.ids import is_tweet_id
 from contracts.topic import Topic
 
 _HEAD = struct.Struct(">bI")
 _EXACT = {"boolean": bool, "long": int}  # fastavro writes any object as a boolean, and 1.5 as a long
-_DECIMAL = re.compile(r"[0-9]{1,20}")
 _new = object.__new__
 _set = object.__setattr__
 
@@ -46,7 +45,7 @@ class Codec:
         self._schema = _flat(topic.latest.schema)
         self._exact = [(f["name"], _EXACT[f["type"]]) for f in self._schema["fields"] if str(f["type"]) in _EXACT]
         self._names = itemgetter(*(f["name"] for f in self._schema["fields"] if f["name"].endswith("_id")))
-        self._decimal = "tweet_id" if "tweet_id" in topic.event.__dataclass_fields__ else None
+        self._has_tweet_id = "tweet_id" in topic.event.__dataclass_fields__
         self._head = _HEAD.pack(0, ids[topic.latest.number])
         self._writers = {_HEAD.pack(0, ids[version.number]): _flat(version.schema) for version in topic.versions}
         self._writers[self._head] = self._schema  # the very object, or fastavro compares them on each event
@@ -63,8 +62,8 @@ class Codec:
         for field, kind in self._exact:
             if type(record[field]) is not kind:
                 raise ContractError(f"{self._name}.{field} is {record[field]!r}, not {kind.__name__}")
-        if "" in self._names(record) or self._decimal:
-            self._check_names(record)
+        if "" in self._names(record) or self._has_tweet_id:
+            self._check_ids(record)
         body = BytesIO()
         try:
             record["sequence_number"] = str(sequence)
@@ -89,8 +88,8 @@ class Codec:
             raise ContractError(f"{self._name}: {len(surplus)} bytes too many")
         if not digits.isdecimal():  # int would take -5 and 1_000 too
             raise ContractError(f"{self._name}.sequence_number is {digits!r}, not a natural number")
-        if "" in self._names(record) or self._decimal:
-            self._check_names(record)
+        if "" in self._names(record) or self._has_tweet_id:
+            self._check_ids(record)
         source = _new(Source)
         _set(source, "__dict__", {"shard_id": record.pop("shard_id"), "sequence_number": sequence})
         record["source"] = source
@@ -98,12 +97,12 @@ class Codec:
         _set(event, "__dict__", record)
         return event
 
-    def _check_names(self, record: dict[str, Any]) -> None:
+    def _check_ids(self, record: dict[str, Any]) -> None:
         """Refuse what no store could hold and no script could sort, before it blocks whoever has to write it."""
         if "" in self._names(record):
             raise ContractError(f"{self._name} has an empty id: {record!r}")
-        if self._decimal and not _DECIMAL.fullmatch(str(record[self._decimal])):
-            raise ContractError(f"{self._name}.{self._decimal} is {record[self._decimal]!r}, not a decimal number")
+        if self._has_tweet_id and not is_tweet_id(str(record["tweet_id"])):
+            raise ContractError(f"{self._name}.tweet_id is {record['tweet_id']!r}, not a number of 19 digits")
 
     def _writer(self, data: bytes) -> Any:
         if len(data) < _HEAD.size:

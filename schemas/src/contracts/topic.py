@@ -17,6 +17,8 @@ from contracts.murmur2 import partition
 
 DATA = Path(__file__).parent / "data"
 _DAY_MS = 24 * 60 * 60 * 1000
+STREAM_RETENTION_MS = _DAY_MS  # DynamoDB's own
+CLOCKS_MS = _DAY_MS  # how far the clocks of bridge, consumer, Kafka and DynamoDB may be apart, all in all
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Topic:
     min_insync_replicas: int
     outage_to_survive: Outage
     retention_days: int
+    segment_days: int
+    max_message_bytes: int
     dead_letters: DeadLetters
     compatibility: str
     versions: tuple[Version, ...]
@@ -89,8 +93,34 @@ class Topic:
 
     @property
     def retention_ms(self) -> int:
-        """How long Kafka keeps an event."""
+        """How long Kafka keeps an event at least."""
         return self.retention_days * _DAY_MS
+
+    @property
+    def segment_ms(self) -> int:
+        """How far apart the oldest and the newest event of a segment may be; Kafka deletes whole segments."""
+        return self.segment_days * _DAY_MS
+
+    @property
+    def readable_ms(self) -> int:
+        """How long Kafka may still have an event: the newest of its segment decides."""
+        return self.retention_ms + self.segment_ms
+
+    @property
+    def remembered_ms(self) -> int:
+        """How long a consumer must remember what it counted of a shard, after it counted it.
+
+        A bridge may publish an event again for as long as the stream has it, and Kafka has that copy as long as any.
+        """
+        return self.readable_ms + STREAM_RETENTION_MS + CLOCKS_MS
+
+    @property
+    def too_old_ms(self) -> int:
+        """The age, by its time in Kafka, from which an event may be one that its consumer has forgotten.
+
+        A copy is made at most the stream's retention after the event; each side has half of what clocks may differ.
+        """
+        return self.readable_ms + CLOCKS_MS // 2
 
     @property
     def latest(self) -> Version:
@@ -157,6 +187,7 @@ def _topic(path: Path, data: Path, events: Mapping[str, type[Event]]) -> Topic:
     for broken, rule in (
         (topic.partitioner != "murmur2", f"partitioner {topic.partitioner} is not murmur2, which Topic.partition is"),
         (topic.compatibility != "FULL_TRANSITIVE", f"{topic.compatibility} is not FULL_TRANSITIVE, which check proves"),
+        (topic.segment_days < 1 or topic.max_message_bytes < 1, "segment_days and max_message_bytes must be above 0"),
         (topic.retention_days <= topic.outage_to_survive.days, "retention must be longer than the outage to survive"),
         (not (topic.producers and topic.consumers and versions), "producers, consumers and versions must not be empty"),
     ):
