@@ -86,13 +86,19 @@ def test_a_laptop_has_fewer_replicas_and_nothing_else_is_different(throwaway):
 def test_topics_are_made_once(admin, topics, throwaway):
     """As their file says, with one for the dead beside it; the second time finds them there."""
     said = []
-    apply_topics(admin, topics, said.append)
+    assert apply_topics(admin, topics, said.append, dry_run=True)
+    assert said == [
+        f"topic {throwaway.name}: to be created, 12 partition(s)",
+        f"topic {throwaway.name}.dlq: to be created, 1 partition(s)",
+    ]
+    said.clear()
+    assert apply_topics(admin, topics, said.append)
     assert said == [
         f"topic {throwaway.name}: created, 12 partition(s)",
         f"topic {throwaway.name}.dlq: created, 1 partition(s)",
     ]
     said.clear()
-    apply_topics(admin, topics, said.append)
+    assert not apply_topics(admin, topics, said.append)
     assert said == [f"topic {throwaway.name}: already there", f"topic {throwaway.name}.dlq: already there"]
     config, dead = config_of(admin, throwaway.name), config_of(admin, throwaway.dlq)
     day = 24 * 60 * 60 * 1000
@@ -111,7 +117,11 @@ def test_drift_is_set_back(admin, topics, throwaway):
         future.result()
     eventually(lambda: config_of(admin, throwaway.name)["retention.ms"] == "1000")
     said = []
-    apply_topics(admin, topics, said.append)
+    assert apply_topics(admin, topics, said.append, dry_run=True)
+    assert said[0] == f"topic {throwaway.name}: to be set back retention.ms={throwaway.retention_ms}, Kafka has 1000"
+    assert config_of(admin, throwaway.name)["retention.ms"] == "1000"
+    said.clear()
+    assert apply_topics(admin, topics, said.append)
     assert said[0] == f"topic {throwaway.name}: set back retention.ms={throwaway.retention_ms}"
     eventually(lambda: config_of(admin, throwaway.name)["retention.ms"] == str(throwaway.retention_ms))
 
@@ -143,7 +153,10 @@ def test_versions_are_registered_once_and_found(registry, throwaway, subject):
     with pytest.raises(ContractError, match=f"{subject} is not registered, run `python -m contracts apply`"):
         codec_for(throwaway, url)
     said = []
-    apply_subject(registry, throwaway, said.append)
+    assert apply_subject(registry, throwaway, said.append, dry_run=True)
+    assert said == [f"subject {subject}: version 1 to be registered"]
+    said.clear()
+    assert apply_subject(registry, throwaway, said.append)
     schema_id = registry.id_of(throwaway, throwaway.latest)
     assert said == [
         f"subject {subject}: version 1 registered, id {schema_id}",
@@ -151,7 +164,7 @@ def test_versions_are_registered_once_and_found(registry, throwaway, subject):
     ]
     assert registry.compatibility(subject) == "FULL_TRANSITIVE"
     said.clear()
-    apply_subject(registry, throwaway, said.append)
+    assert not apply_subject(registry, throwaway, said.append)
     assert said == [f"subject {subject}: version 1 already there, id {schema_id}"]
 
 

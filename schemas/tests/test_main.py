@@ -52,6 +52,7 @@ def test_apply_twice_changes_nothing():
     """As the stack does on each start and a Helm hook on each release."""
     environment = {name: os.environ[name] for name in NOBODY} | {"TOPIC_REPLICATION_FACTOR": "1"}
     assert contracts("apply", "--wait", "60", **environment).returncode == 0
+    assert contracts("apply", "--dry-run", **environment).returncode == 0
     again = contracts("apply", **environment)
     assert again.returncode == 0, again.stderr
     lines = again.stdout.splitlines()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from contracts import TOPICS, ContractError, table_files
+from contracts import TOPICS, ContractError, kafka_settings, table_files
 from contracts.tables import TABLES
 from contracts.topic import DATA
 
@@ -22,12 +22,13 @@ def main() -> int:
     commands.add_parser("check", help="check topics, schemas, examples and tables; needs nothing but the files")
     apply = commands.add_parser("apply", help="make broker and registry follow the files; safe to repeat")
     apply.add_argument("--wait", type=float, default=0, metavar="SECONDS", help="how long they may be away")
+    apply.add_argument("--dry-run", action="store_true", help="only say what differs; then the exit code is 1")
     arguments = parser.parse_args()
     try:
         if arguments.command == "check":
             _check()
         else:
-            _apply(arguments.wait)
+            return _apply(arguments.wait, arguments.dry_run)
     except (ContractError, TimeoutError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -38,12 +39,13 @@ def _check() -> None:
     from contracts.check import check  # noqa: PLC0415  each command has an extra of its own
 
     check(TOPICS, DATA, say)
+    say(f"settings: {kafka_settings.check(TOPICS, DATA)} of the topics and their dead letters, as they were released")
     tables = table_files.load(DATA)
     table_files.check(tables, TABLES)
     say(f"tables: {', '.join(tables)}: {sum(len(it.attributes) for it in tables.values())} attributes, all named")
 
 
-def _apply(wait_s: float) -> None:
+def _apply(wait_s: float, dry_run: bool) -> int:
     from confluent_kafka import KafkaException  # noqa: PLC0415
     from confluent_kafka.admin import AdminClient  # noqa: PLC0415
 
@@ -56,16 +58,18 @@ def _apply(wait_s: float) -> None:
     admin = AdminClient({"bootstrap.servers": broker, "log_level": 0})  # in a variable, or its futures die with it
     registry = Registry(url)
 
-    def subjects() -> None:
-        for topic in TOPICS.values():
-            apply_subject(registry, topic, say)
+    def subjects() -> bool:
+        return sum(apply_subject(registry, topic, say, dry_run=dry_run) for topic in TOPICS.values()) > 0
 
     deadline = time.monotonic() + wait_s
-    _until(deadline, f"Kafka at {broker}", KafkaException, lambda: apply_topics(admin, topics, say))
-    _until(deadline, f"the registry at {url}", RegistryAwayError, subjects)
+    differ = _until(
+        deadline, f"Kafka at {broker}", KafkaException, lambda: apply_topics(admin, topics, say, dry_run=dry_run)
+    )
+    differ |= _until(deadline, f"the registry at {url}", RegistryAwayError, subjects)
+    return int(dry_run and differ)
 
 
-def _until(deadline: float, whom: str, away: type[Exception], act: Callable[[], None]) -> None:
+def _until(deadline: float, whom: str, away: type[Exception], act: Callable[[], bool]) -> bool:
     """Act, again and again while they are away, until the deadline. What was done before is done once more, idly."""
     while True:
         try:

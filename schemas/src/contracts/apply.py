@@ -43,30 +43,33 @@ def wanted(topic: Topic, replication_factor: int) -> tuple[Wanted, Wanted]:
     )
 
 
-def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say) -> None:
-    """Create what is missing, set back what has drifted, and refuse what cannot be set back.
+def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say, *, dry_run: bool = False) -> bool:
+    """Create what is missing, set back what has drifted, refuse what cannot be set back; return whether anything was.
 
     What was created can be seen when it returns: a broker hears of a topic a little after the controller made it.
+    A dry run only says what it would do.
     """
     there = admin.list_topics(timeout=METADATA_TIMEOUT_S).topics
-    created = set()
+    created, drifted = set(), False
     for topic in topics:
         if topic.name in there:
-            _verify(admin, topic, there[topic.name].partitions, say)
-        else:
+            drifted |= _verify(admin, topic, there[topic.name].partitions, say, dry_run)
+            continue
+        created.add(topic.name)
+        if not dry_run:
             new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=topic.config)
             _done(admin.create_topics([new], request_timeout=TIMEOUT_S))
-            say(f"topic {topic.name}: created, {topic.partitions} partition(s)")
-            created.add(topic.name)
+        say(f"topic {topic.name}: {'to be created' if dry_run else 'created'}, {topic.partitions} partition(s)")
     deadline = time.monotonic() + TIMEOUT_S
-    while unseen := created - admin.list_topics(timeout=METADATA_TIMEOUT_S).topics.keys():
+    while not dry_run and (unseen := created - admin.list_topics(timeout=METADATA_TIMEOUT_S).topics.keys()):
         if time.monotonic() > deadline:
             names = ", ".join(sorted(unseen))
             raise TimeoutError(f"Kafka does not list {names}, created {TIMEOUT_S:.0f} s ago: run it again")
         time.sleep(0.05)
+    return drifted or bool(created)
 
 
-def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: Say) -> None:
+def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: Say, dry_run: bool) -> bool:
     check_partitions(topic.name, topic.partitions, len(partitions))
     copies = min(len(partition.replicas) for partition in partitions.values())
     if copies < topic.replication_factor:
@@ -77,15 +80,18 @@ def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: 
     resource = ConfigResource(ResourceType.TOPIC, topic.name)
     actual = _done(admin.describe_configs([resource], request_timeout=TIMEOUT_S))
     drifted = {name: value for name, value in topic.config.items() if actual[name].value != value}
-    if drifted:
-        entries = [
-            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET) for name, value in drifted.items()
-        ]
-        resource = ConfigResource(ResourceType.TOPIC, topic.name, incremental_configs=entries)
-        _done(admin.incremental_alter_configs([resource], request_timeout=TIMEOUT_S))
-        say(f"topic {topic.name}: set back {', '.join(f'{name}={value}' for name, value in drifted.items())}")
-    else:
+    if not drifted:
         say(f"topic {topic.name}: already there")
+        return False
+    if dry_run:
+        was = ", ".join(f"{name}={value}, Kafka has {actual[name].value}" for name, value in drifted.items())
+        say(f"topic {topic.name}: to be set back {was}")
+        return True
+    entries = [ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET) for name, value in drifted.items()]
+    resource = ConfigResource(ResourceType.TOPIC, topic.name, incremental_configs=entries)
+    _done(admin.incremental_alter_configs([resource], request_timeout=TIMEOUT_S))
+    say(f"topic {topic.name}: set back {', '.join(f'{name}={value}' for name, value in drifted.items())}")
+    return True
 
 
 def _done(futures: dict[Any, Any]) -> Any:
@@ -93,19 +99,27 @@ def _done(futures: dict[Any, Any]) -> Any:
     return future.result()
 
 
-def apply_subject(registry: Registry, topic: Topic, say: Say) -> None:
-    """Register every version in order, held to the topic's compatibility from the second one on."""
+def apply_subject(registry: Registry, topic: Topic, say: Say, *, dry_run: bool = False) -> bool:
+    """Register every version in order, held to the topic's compatibility from the second on; True if any was new."""
+    changed = False
     for version in topic.versions:
         try:
             registry.id_of(topic, version)
             outcome = "already there"
         except NotRegisteredError:
+            changed = True
+            if dry_run:
+                say(f"subject {topic.subject}: version {version.number} to be registered")
+                continue
             _register(registry, topic, version.schema)
             outcome = "registered"
         say(f"subject {topic.subject}: version {version.number} {outcome}, id {registry.id_of(topic, version)}")
         if registry.compatibility(topic.subject) != topic.compatibility:  # some registries want a version first
-            registry.hold_to(topic.subject, topic.compatibility)
-            say(f"subject {topic.subject}: compatibility set to {topic.compatibility}")
+            changed = True
+            if not dry_run:
+                registry.hold_to(topic.subject, topic.compatibility)
+            say(f"subject {topic.subject}: compatibility {'to be ' if dry_run else ''}set to {topic.compatibility}")
+    return changed
 
 
 def _register(registry: Registry, topic: Topic, schema: str) -> None:

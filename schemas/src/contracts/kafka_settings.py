@@ -1,5 +1,15 @@
-"""What Kafka is told of each topic. Pure."""
+"""What Kafka is told of each topic, and what releases of this package told it. Pure but for the file of the releases.
 
+Rule: whoever rests on a setting rests on what Kafka was last told. So a topic's file says what the last release that
+touched the topic says, or `check` refuses it: nobody changes a setting without a release that names the change.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from contracts.errors import ContractError
 from contracts.topic import Topic
 
 LATEST_AHEAD_MS = 3_600_000  # how far a producer's clock may be ahead of Kafka's
@@ -23,3 +33,35 @@ def of_topic(topic: Topic, replication_factor: int) -> dict[str, str]:
 def of_dead_letters(topic: Topic, replication_factor: int) -> dict[str, str]:
     """Return the settings of the topic for its dead letters: the same, but for how long they are kept."""
     return of_topic(topic, replication_factor) | {"retention.ms": str(topic.dead_letters.retention_ms)}
+
+
+def check(topics: Mapping[str, Topic], data: Path) -> int:
+    """Pass if the topics' files say what the last releases said, and return how many settings there are."""
+    released: dict[str, dict[str, tuple[str, str]]] = {}
+    for release, changed in yaml.safe_load((data / "settings.yaml").read_text("utf-8")).items():
+        for name, settings in changed.items():
+            released[name] = {each: (str(value), release) for each, value in settings.items()}
+    wanted = {name: settings for topic in topics.values() for name, settings in _told(topic).items()}
+    for name, settings in wanted.items():
+        for each in sorted(settings.keys() | released.get(name, {}).keys()):
+            (said, release), says = released.get(name, {}).get(each, ("nothing", "any release")), settings.get(each)
+            if said != says:
+                raise ContractError(
+                    f"topic {name}: {each} is {says or 'not set'}, and {release} told Kafka {said}: a change is a new "
+                    "version of event-contracts, with a line in CHANGELOG.md and an entry in settings.yaml"
+                )
+    if gone := released.keys() - wanted.keys():
+        raise ContractError(f"settings.yaml: no topic's file is there for {', '.join(sorted(gone))}")
+    return sum(map(len, wanted.values()))
+
+
+def _told(topic: Topic) -> dict[str, dict[str, str]]:
+    factor = {"replication_factor": str(topic.replication_factor)}
+    return {
+        topic.name: {"partitions": str(topic.partitions), **factor, **of_topic(topic, topic.replication_factor)},
+        topic.dlq: {
+            "partitions": str(topic.dead_letters.partitions),
+            **factor,
+            **of_dead_letters(topic, topic.replication_factor),
+        },
+    }
