@@ -9,7 +9,8 @@ import boto3
 import pytest
 
 from count_aggregator.topic import SERVICE, TOPIC
-from murmuration_worker.dead_letters import DeadLetters, unhandled_letters
+from murmuration_worker.dead_letters import DeadLetters
+from murmuration_worker.letters import open_letters
 from murmuration_worker.messages import Message
 
 
@@ -20,14 +21,13 @@ def test_one_command_handles_them_all(somebody):
     server = os.environ["KAFKA_BOOTSTRAP_SERVERS"]
     follower, followee = somebody(), somebody()
     key = {"user_id": {"S": followee}}
-    with unhandled_letters(server, TOPIC, SERVICE) as letters:
-        list(letters.read())
-        letters.mark_handled()
+    with open_letters(server, TOPIC, SERVICE) as letters:
+        letters.settle(letters.open())
     add = {"UpdateExpression": "ADD followers_count :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
     dynamodb.update_item(TableName=f"{prefix}users", Key=key, **add)
     headers = [("followee_id", followee.encode()), ("follower_id", follower.encode())]
-    DeadLetters(server).send(TOPIC, Message(TOPIC.name, 3, 7, b"key", b"poison", headers), "poison")
-    command = [sys.executable, "-m", "count_aggregator", "dead-letters"]
+    DeadLetters(server, SERVICE).send(TOPIC, Message(TOPIC.name, 3, 7, b"key", b"poison", headers), "poison")
+    command = [sys.executable, "-m", "count_aggregator", "dead-letters", "handle"]
     for checked, drifted in ((2, 1), (0, 0)):
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)  # noqa: S603 - ours
         assert run.returncode == 0, run.stderr

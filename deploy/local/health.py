@@ -19,6 +19,7 @@ from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.kafka import KafkaTopics
 from murmuration_testkit.services import PROCESSES
+from murmuration_worker.letters import open_letters
 
 BEHIND_SECONDS = 30  # a stream that nobody has read to its tip for so long needs somebody
 BEHIND_EVENTS = 1_000
@@ -115,25 +116,18 @@ def topics() -> Iterator[Line]:
         kafka = KafkaTopics(where, [topic for topic in TOPICS.values() if group in topic.consumers])
         behind = kafka.behind(group, kafka.partitions)
         yield Line(f"group {group}", f"{behind} events behind", behind > BEHIND_EVENTS)
-    kafka = KafkaTopics(where, [])
     for topic in TOPICS.values():
         try:
             KafkaTopics(where, [topic]).ids()
         except ContractError as error:
             yield Line(topic.name, f"nothing is published: {error}", alarm=True)
-        letters = [(topic.dlq, number) for number in range(topic.dead_letters.partitions)]
-        starts, ends = kafka.starts(letters), kafka.ends(letters)
-        groups = [f"{consumer}.dead-letters" for consumer in topic.consumers]
-        settled = {group: kafka.committed(group, letters) for group in groups}
-        open_letters = {
-            group.removesuffix(".dead-letters"): sum(
-                max(0, ends[each] - max(starts[each], done.get(each, 0))) for each in letters
-            )
-            for group, done in settled.items()
-        }
-        found = ", ".join(f"{count} for {group}" for group, count in open_letters.items())
-        commands = [f"`python -m {group.replace('-', '_')} dead-letters`" for group, n in open_letters.items() if n]
-        yield Line(topic.dlq, f"unhandled: {found}{'; run ' if commands else ''}{', '.join(commands)}", bool(commands))
+        still_open = {}
+        for consumer in topic.consumers:
+            with open_letters(where, topic, consumer) as letters:
+                still_open[consumer] = len(letters.open())
+        found = ", ".join(f"{count} for {group}" for group, count in still_open.items())
+        commands = [f"`python -m {name.replace('-', '_')} dead-letters list`" for name, n in still_open.items() if n]
+        yield Line(topic.dlq, f"open: {found}{'; run ' if commands else ''}{', '.join(commands)}", bool(commands))
 
 
 def _rows(client: object, table: str, partition: str) -> list[dict[str, dict[str, str]]]:

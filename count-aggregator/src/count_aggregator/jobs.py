@@ -3,6 +3,8 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from prometheus_client import write_to_textfile
@@ -12,10 +14,12 @@ from count_aggregator.reconcile import NeverStillError, Summary
 from count_aggregator.reconciler import keep_reconciling
 from count_aggregator.recount import Recount
 from count_aggregator.settings import JobSettings, ReconcilerSettings
-from count_aggregator.topic import TOPIC
+from count_aggregator.topic import SERVICE, TOPIC
 from murmuration_runtime import logs
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.settings import read
+from murmuration_worker import letter_commands
+from murmuration_worker.letters import Letter
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,8 +32,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     which.add_argument(
         "--every", type=float, metavar="SECONDS", help="again and again, with metrics on ADMIN_PORT, until SIGTERM"
     )
-    letters = commands.add_parser("dead-letters", help=f"recount the users whom the letters in {TOPIC.dlq} name")
-    for command in (reconcile, letters):
+    handle = letter_commands.add_to(commands, f"recount the users whom the letters in {TOPIC.dlq} name")
+    for command in (reconcile, handle):
         command.add_argument("--rate", type=float, default=50, help="pages read a second (default: %(default)s)")
         command.add_argument("--patience", type=float, default=600, help="seconds to wait for events on their way")
         command.add_argument("--metrics", type=Path, metavar="FILE", help="write Prometheus' text format there")
@@ -41,24 +45,36 @@ def run(asked: argparse.Namespace) -> int:
         keep_reconciling(read(ReconcilerSettings), asked.every, asked.rate, asked.patience)
     settings = read(JobSettings)
     logs.write_json(settings.log_level)
-    recount = Recount(settings, asked.rate, asked.patience)
     try:
-        summary = _asked_of(recount, asked)
+        if asked.command == "dead-letters":
+            handle = partial(_handle_letters, settings, asked)
+            return letter_commands.run(asked, settings.kafka_bootstrap_servers, SERVICE, [TOPIC], handle)
+        return int(bool(_recounted(settings, asked, partial(_asked_of, asked)).busy))
     except (NeverStillError, StoreAwayError) as error:
-        recount.close()
         sys.stderr.write(f"{error}; run it again when that is mended, it is safe to repeat\n")
         return 1
-    recount.close()
+
+
+def _handle_letters(settings: JobSettings, asked: argparse.Namespace, letters: Sequence[Letter]) -> Sequence[Letter]:
+    summary = _recounted(settings, asked, lambda recount: recount.whom_letters_name(letters))
+    return [] if summary.busy else letters
+
+
+def _recounted(settings: JobSettings, asked: argparse.Namespace, recount_them: Callable[[Recount], Summary]) -> Summary:
+    """Recount, and say what came of it."""
+    recount = Recount(settings, asked.rate, asked.patience)
+    try:
+        summary = recount_them(recount)
+    finally:
+        recount.close()
     if asked.metrics:
         reconcile_metrics.set_to(summary)
         write_to_textfile(str(asked.metrics), reconcile_metrics.OF_THE_LAST_RUN)
     print(json.dumps(summary.told()), flush=True)  # noqa: T201
-    return int(bool(summary.busy))
+    return summary
 
 
-def _asked_of(recount: Recount, asked: argparse.Namespace) -> Summary:
-    if asked.command == "dead-letters":
-        return recount.dead_letters()
+def _asked_of(asked: argparse.Namespace, recount: Recount) -> Summary:
     if asked.user:
         return recount.users(asked.user)
     if asked.top:

@@ -13,7 +13,7 @@ from count_aggregator.topic import PARTITION_IDS, SERVICE, TOPIC
 from murmuration_runtime import dynamo
 from murmuration_runtime.kafka import KafkaTopics
 from murmuration_runtime.retries import Pace
-from murmuration_worker.dead_letters import unhandled_letters
+from murmuration_worker.letters import Letter
 
 TOP = 10_000
 TOLERANCE = 0.001  # of the top accounts: the hourly look is for what anybody would notice
@@ -32,8 +32,7 @@ class Recount:
             pace.wait()
             self._bar.update()
 
-        self._kafka = settings.kafka_bootstrap_servers
-        self._topics = KafkaTopics(self._kafka, [TOPIC])
+        self._topics = KafkaTopics(settings.kafka_bootstrap_servers, [TOPIC])
         self._accounts = Accounts(dynamodb, settings.table_prefix, before_page)
         self._ledger = Ledger(dynamodb, settings.table_prefix, kept_seconds=0)
         self._reconciliation = Reconciliation(
@@ -72,17 +71,12 @@ class Recount:
         gaps = self._ledger.open_gaps(PARTITION_IDS)
         return self.everybody() if gaps else self.top(TOP)
 
-    def dead_letters(self) -> Summary:
+    def whom_letters_name(self, letters: Sequence[Letter]) -> Summary:
         """Check the users whom the dead letters name, or everybody if a letter does not name both of its users."""
-        with unhandled_letters(self._kafka, TOPIC, SERVICE) as letters:
-            ids = [letter.ids for letter in letters.read()]
-            if all(each.keys() >= {"followee_id", "follower_id"} for each in ids):
-                summary = self.users([user for each in ids for user in (each["followee_id"], each["follower_id"])])
-            else:
-                summary = self.everybody()
-            if not summary.busy:
-                letters.mark_handled()
-        return summary
+        ids = [letter.ids for letter in letters]
+        if all(each.keys() >= {"followee_id", "follower_id"} for each in ids):
+            return self.users([user for each in ids for user in (each["followee_id"], each["follower_id"])])
+        return self.everybody()
 
     def close(self) -> None:
         """Leave the line of the bar to whoever writes next."""

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -21,7 +21,8 @@ from murmuration_runtime import dynamo, errors, logs
 from murmuration_runtime.settings import read
 from murmuration_timelines import reset_timelines
 from murmuration_timelines.writer import TimelineWriter, connect
-from murmuration_worker.dead_letters import unhandled_letters
+from murmuration_worker import letter_commands
+from murmuration_worker.letters import Letter
 
 THREADS = 8
 
@@ -86,25 +87,25 @@ class Job:
             )
         return 0
 
-    def dead_letters(self, *, forget_nameless: bool) -> int:
-        """Have each letter's edge or tweet in Redis as the tables have it; 1 if a letter names neither."""
+    def dead_letters(self, asked: argparse.Namespace) -> int:
+        """Do what was asked about the dead letters."""
+        return letter_commands.run(
+            asked, self._settings.kafka_bootstrap_servers, SERVICE, TOPICS_READ, self.handle_letters
+        )
+
+    def handle_letters(self, letters: Sequence[Letter]) -> Sequence[Letter]:
+        """Have each letter's edge or tweet in Redis as the tables have it; a letter that names neither stays open."""
+        outcomes = {letter.place: self._handle(letter.ids) for letter in letters}
         done: Counter[str] = Counter(edges=0, tweets=0, gone=0, nameless=0)
-        for topic in TOPICS_READ:
-            nameless = []
-            with unhandled_letters(self._settings.kafka_bootstrap_servers, topic, SERVICE) as letters:
-                for letter in letters.read():
-                    what = self._handle(letter.ids)
-                    done[what] += 1
-                    if what == "nameless":
-                        nameless.append(letter.place)
-                if not nameless or forget_nameless:
-                    letters.mark_handled()
-                else:
-                    sys.stderr.write(
-                        f"these letters name no user and no tweet: {', '.join(nameless)}. Run `python -m fanout_worker "
-                        "cold --all`, then `python -m fanout_worker dead-letters --forget-nameless`\n"
-                    )
-        return _told(done) or int(done["nameless"] > 0 and not forget_nameless)
+        done.update(outcomes.values())
+        _told(done)
+        nameless = [place for place, outcome in outcomes.items() if outcome == "nameless"]
+        if nameless:
+            sys.stderr.write(
+                f"these letters name no user and no tweet: {' '.join(nameless)}. Run `python -m fanout_worker "
+                f"cold --all`, then `python -m fanout_worker dead-letters drop {' '.join(nameless)}`\n"
+            )
+        return [letter for letter in letters if letter.place not in nameless]
 
     def _handle(self, ids: dict[str, str]) -> str:
         """Go by the letter's headers and the tables: what could not be decoded is not needed."""
@@ -128,8 +129,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     which.add_argument("user", nargs="?", metavar="USER", help="one user's timelines")
     which.add_argument("--all", action="store_true", help="all timelines and bodies; tombstones stay")
     which.add_argument("--node", metavar="HOST:PORT", help="those on one master of a Redis Cluster")
-    letters = commands.add_parser("dead-letters", help="handle again what the topics' .dlq hold since the last time")
-    letters.add_argument("--forget-nameless", action="store_true", help="also those whose headers name nobody")
+    letter_commands.add_to(commands, "bring what dead letters name into Redis, as the tables have it")
     commands.add_parser("celebrities", help="list the celebrities: whose tweets are not fanned out")
     demotion = commands.add_parser(
         "demote", help="fan a celebrity's tweets out again; safe to repeat. Needs the workers' CELEBRITY_THRESHOLD"
@@ -151,7 +151,7 @@ def run(asked: argparse.Namespace) -> int:
             case "celebrities":
                 return job.celebrities()
             case _:
-                return job.dead_letters(forget_nameless=asked.forget_nameless)
+                return job.dead_letters(asked)
     except (reset_timelines.NoSuchNodeError, StillCelebrityError) as error:
         sys.stderr.write(f"{error}\n")
     except errors.StoreAwayError as error:

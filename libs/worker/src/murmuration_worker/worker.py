@@ -75,7 +75,7 @@ def run_worker(
     app = faust_app.create(service, settings.kafka_bootstrap_servers)
     group = _Group(service, topics, readiness)
     faust_app.on_rebalance(app, group.assigned, group.revoked)
-    dead_letters = DeadLetters(settings.kafka_bootstrap_servers)
+    dead_letters = DeadLetters(settings.kafka_bootstrap_servers, service)
     for each in consumptions:
         inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send)
         handler = Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
