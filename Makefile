@@ -56,7 +56,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py deploy/local/health.py \
+	@MYPYPATH=deploy/local:deploy $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py deploy/local/health.py \
 	  e2e-tests/*.py e2e-tests/proofs
 	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
 

@@ -29,9 +29,11 @@ def tables(prefix: str) -> set[str]:
     return {name.removeprefix(prefix) for page in pages for name in page["TableNames"] if name.startswith(prefix)}
 
 
-def start(prefix: str) -> subprocess.Popen[str]:
+def start(prefix: str, *words: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "TABLE_PREFIX": prefix}
-    return subprocess.Popen(COMMAND, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [*COMMAND, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.stack
@@ -46,6 +48,10 @@ def test_two_at_once_and_one_after_them_all_succeed(prefix):
     again = start(prefix)
     assert "created" not in again.communicate()[0]
     assert again.returncode == 0
+    told = start(prefix, "plan").communicate()[0]
+    assert "table users: as its file says" in told
+    assert "migration spread-leases, expand 20" in told
+    assert start(prefix, "switch", "no-such").communicate()[1].startswith("tables.py: there is no migration 'no-such'")
 
 
 @pytest.mark.stack
@@ -68,13 +74,14 @@ def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
         BillingMode="PAY_PER_REQUEST",
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "N"}],
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
     )
     run = start(prefix)
     _, complaint = run.communicate()
     assert run.returncode == 1
     assert f"table {prefix}tweets differs from schemas/tables" in complaint
     assert "key should be tweet_id S HASH, is id N HASH" in complaint
-    assert "stream should be NEW_AND_OLD_IMAGES, is None" in complaint
+    assert "stream should be NEW_AND_OLD_IMAGES, is KEYS_ONLY" in complaint
 
 
 @pytest.mark.stack

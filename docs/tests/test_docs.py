@@ -37,8 +37,8 @@ def label(path: Path) -> str:
 
 @cache
 def sources() -> list[ast.Module]:
-    """Return what every process and library is made of."""
-    files = [path for path in ours(".py") if "src" in path.parts and "testkit" not in label(path)]
+    """Return what every process, every library and the tables' command is made of."""
+    files = [path for path in ours(".py") if {"src", "migrating"} & {*path.parts} and "testkit" not in label(path)]
     return [ast.parse(path.read_text("utf-8")) for path in files]
 
 

@@ -171,6 +171,10 @@ class MIGRATIONS(Table):
     backfilled_at = "backfilled_at"
     switched_at = "switched_at"
     contracted_at = "contracted_at"
+    cursor = "cursor"
+    rows_seen = "rows_seen"
+    rows_changed = "rows_changed"
+    rows_left = "rows_left"
 
 
 TABLES: dict[str, type[Table]] = {

@@ -1,0 +1,211 @@
+"""The steps of a migration on DynamoDB, with a table of the test's own that changes in every way."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import boto3
+import pytest
+from migrating.dynamo_record import Record
+from migrating.dynamo_tables import TableError, Tables
+from migrating.orders import OrderError, Orders, due
+from migrating.shapes import look
+
+from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, Change, Migration, NotYetError
+from contracts.table_files import Attribute, Index, TableFile, load
+from contracts.tables import MIGRATIONS
+from contracts.topic import DATA
+
+ALL = (EXPAND, BACKFILL, SWITCH, CONTRACT)
+
+
+def attribute(kind="S"):
+    return Attribute(kind, "", (), ())
+
+
+OLD = TableFile(
+    name="houses",
+    description="",
+    owner="",
+    key=("street",),
+    attributes={"street": attribute(), "rooms": attribute("N"), "size": attribute("N")},
+    access={},
+    indexes={"by_rooms": Index(("street", "rooms"), "ALL")},
+)
+NEW = replace(
+    OLD,
+    indexes={"by_size": Index(("street", "size"), "ALL"), "by_both": Index(("rooms", "size"), "ALL")},
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+
+@dataclass(frozen=True)
+class OfThisTest(Migration):
+    """A migration whose functions are given to it."""
+
+    functions: tuple[tuple[str, Change], ...] = ()
+
+    def change(self, step):
+        return dict(self.functions).get(step)
+
+
+def sized(row):
+    """Give a house its size, which is three times its rooms."""
+    return [row if "size" in row else {**row, "size": {"N": str(3 * int(row["rooms"]["N"]))}}]
+
+
+def roomless(row):
+    """Take its rooms away."""
+    return [{name: value for name, value in row.items() if name != "rooms"}]
+
+
+SIZES = OfThisTest("sizes", "", "houses", drops=("by_rooms",), functions=((BACKFILL, sized), (CONTRACT, roomless)))
+
+
+class Unhurried:
+    """A pace for tests."""
+
+    def wait(self):
+        """Wait for nothing."""
+
+
+class Town:
+    """Houses in DynamoDB under a prefix of their own."""
+
+    def __init__(self, prefix):
+        self.dynamodb, self.prefix, self.name = boto3.client("dynamodb"), prefix, f"{prefix}houses"
+        self.record, self.passes = Record(self.dynamodb, prefix), []
+
+    def orders(self, file, *migrations):
+        files = {"houses": file, MIGRATIONS.name: load(DATA)[MIGRATIONS.name]}
+        known = {it.name: it for it in migrations}
+        tables = Tables(self.dynamodb, self.prefix, time.monotonic() + 30)
+        return Orders(
+            self.dynamodb, self.prefix, files, known, tables, lambda _, so_far, __: self.passes.append(so_far)
+        )
+
+    def build(self, count):
+        for number in range(count):
+            self.dynamodb.put_item(
+                TableName=self.name, Item={"street": {"S": f"street-{number}"}, "rooms": {"N": str(number)}}
+            )
+
+    def rows(self):
+        return {
+            row["street"]["S"]: row for row in self.dynamodb.scan(TableName=self.name, ConsistentRead=True)["Items"]
+        }
+
+    def described(self):
+        return self.dynamodb.describe_table(TableName=self.name)["Table"]
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    """Have a town, and delete it afterwards."""
+    town = Town(f"test-{uuid4().hex[:8]}-")
+    town.orders(OLD).expand()
+    yield town
+    pages = town.dynamodb.get_paginator("list_tables").paginate()
+    for name in [name for page in pages for name in page["TableNames"] if name.startswith(town.prefix)]:
+        town.dynamodb.delete_table(TableName=name)
+
+
+@pytest.mark.stack
+def test_a_table_goes_through_a_whole_migration_and_each_step_twice(town):
+    """Two indexes and a stream come, rows change, the switch is thrown, and an index and an attribute go."""
+    town.build(3)
+    orders, pace = town.orders(NEW, SIZES), Unhurried()
+    for _ in range(2):
+        orders.expand()
+        there = town.described()
+        assert {each["IndexName"] for each in there["GlobalSecondaryIndexes"]} == {"by_rooms", "by_size", "by_both"}
+        assert there["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+        assert town.record.done("sizes").keys() == {EXPAND}
+    for _ in range(2):
+        orders.backfill("sizes", pace, seen_to=False)
+        assert {name: row["size"]["N"] for name, row in town.rows().items()} == {
+            f"street-{number}": str(3 * number) for number in range(3)
+        }
+    assert (town.passes[-2].changed, town.passes[-1].changed) == (3, 0)
+    for _ in range(2):
+        orders.switch("sizes", seen_to=False)
+    assert town.record.done("sizes").keys() == {EXPAND, BACKFILL, SWITCH}
+    for _ in range(2):
+        orders.contract("sizes", pace, seen_to=False)
+        assert {each["IndexName"] for each in town.described()["GlobalSecondaryIndexes"]} == {"by_size", "by_both"}
+        assert all("rooms" not in row for row in town.rows().values())
+    assert next(orders.plan()) == "table houses: as its file says"
+    assert "all is done" in next(orders.status())
+
+
+@pytest.mark.stack
+def test_a_new_table_needs_no_migration(town):
+    """Its rows were never of the old way, so everybody goes the new one from the beginning."""
+    town.dynamodb.delete_table(TableName=town.name)
+    town.orders(NEW, SIZES).expand()
+    assert town.record.done("sizes").keys() == {*ALL}
+
+
+@pytest.mark.stack
+def test_a_row_that_cannot_be_changed_yet_is_told_and_the_step_is_not_done(town):
+    """The next run finds it again."""
+    town.build(3)
+
+    def lived_in(row):
+        if row["rooms"] == {"N": "1"}:
+            raise NotYetError("somebody lives in it")
+        return sized(row)
+
+    steps = replace(SIZES, functions=((BACKFILL, lived_in),))
+    orders = town.orders(NEW, steps)
+    orders.expand()
+    with pytest.raises(OrderError, match="1 rows could not be changed yet, the last one because somebody lives in it"):
+        orders.backfill("sizes", Unhurried(), seen_to=False)
+    assert town.record.done("sizes").keys() == {EXPAND}
+    assert town.record.under_way("sizes") is None
+    town.orders(NEW, SIZES).backfill("sizes", Unhurried(), seen_to=False)
+    assert town.record.done("sizes").keys() == {EXPAND, BACKFILL}
+
+
+@pytest.mark.stack
+def test_a_stream_that_was_switched_off_is_not_switched_on_in_silence(town):
+    """What was written meanwhile left no trace, and the bridge has to tell of it."""
+    town.orders(NEW, SIZES).expand()
+    town.dynamodb.update_table(TableName=town.name, StreamSpecification={"StreamEnabled": False})
+    with pytest.raises(TableError, match="was switched off"):
+        town.orders(NEW, SIZES).expand()
+    assert any("DIFFERS" in line for line in town.orders(NEW, SIZES).plan())
+
+
+@pytest.mark.parametrize(
+    ("done", "step", "said"),
+    [
+        ([], BACKFILL, "backfill comes after expand, which is not done: run `python deploy/tables.py expand` first"),
+        ([EXPAND], SWITCH, "run `python deploy/tables.py backfill sizes` first"),
+        ([EXPAND, BACKFILL], CONTRACT, "run `python deploy/tables.py switch sizes` first"),
+        ([EXPAND, BACKFILL], SWITCH, "before switch, see to this: all is new. When it is so, run `python"),
+    ],
+)
+def test_a_step_that_is_not_due_is_refused_with_what_to_do(done, step, said):
+    """Out of order, or before somebody has seen to what it needs."""
+    migration = replace(SIZES, before={SWITCH: "all is new."})
+    with pytest.raises(OrderError) as refused:
+        due(migration, done, step, seen_to=False)
+    assert said in str(refused.value)
+
+
+def test_a_step_that_is_done_is_not_done_again():
+    """Nor is anything asked for it."""
+    assert not due(replace(SIZES, before={SWITCH: "all is new"}), ALL, SWITCH, seen_to=False)
+    assert due(replace(SIZES, before={SWITCH: "all is new"}), ALL[:2], SWITCH, seen_to=True)
+
+
+def test_an_index_that_no_migration_drops_is_a_difference():
+    """Perhaps a newer version of the code added it, or somebody by hand."""
+    found = {"TableName": "houses", "TableStatus": "ACTIVE", **OLD.create}
+    found["GlobalSecondaryIndexes"] = [each | {"IndexStatus": "ACTIVE"} for each in found["GlobalSecondaryIndexes"]]
+    without = replace(OLD, indexes={}).create
+    assert look(without, found, ["by_rooms"]).differences == []
+    assert look(without, found, ["by_rooms"]).surplus == ["by_rooms"]
+    assert "index by_rooms key should be None" in look(without, found).differences[0]

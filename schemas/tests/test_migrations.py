@@ -1,0 +1,85 @@
+"""The migrations' files: a wrong one is refused by name, and what is done twice changes nothing the second time."""
+
+import pytest
+import yaml
+
+from contracts import ContractError, migrations, table_files
+from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, NotYetError
+from contracts.tables import LEASES, MIGRATIONS
+from contracts.topic import DATA
+
+FILES = table_files.load(DATA)
+KNOWN = migrations.load(DATA, FILES)
+ARN = "arn:aws:dynamodb:eu-central-1:1:table/followers/stream/2026-11-19T00:00:00.000"
+ROW = {LEASES.stream_arn: {"S": ARN}, LEASES.shard_id: {"S": "shardId-1"}, LEASES.epoch: {"N": "7"}}
+SPREAD = KNOWN["spread-leases"]
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a migration's file, and load it."""
+    (tmp_path / "migrations").mkdir()
+
+    def write(name="more-room", **entry):
+        text = yaml.safe_dump({"description": "More room.", "table": "users", "steps": [EXPAND, CONTRACT]} | entry)
+        (tmp_path / f"migrations/{name}.yaml").write_text(text)
+        return migrations.load(tmp_path, FILES)[name]
+
+    return write
+
+
+def test_every_migration_has_a_name_that_services_can_ask_for():
+    """Its row is found by a name from contracts.tables."""
+    assert {*KNOWN} == {*FILES[MIGRATIONS.name].attributes[MIGRATIONS.migration].values}
+
+
+def test_a_migration_without_functions_leaves_the_rows_alone(written):
+    """One that only adds or drops an index needs no code."""
+    migration = written(drops=["by_age"])
+    assert migration.change(CONTRACT) is None
+    assert migration.drops == ("by_age",)
+
+
+@pytest.mark.parametrize(
+    ("entry", "named"),
+    [
+        ({"table": "cars"}, "there is no table cars"),
+        ({"steps": [EXPAND, SWITCH]}, "contract last"),
+        ({"steps": [EXPAND, BACKFILL, CONTRACT]}, "backfill is a step exactly if"),
+        ({"before": {"switch": "all is new"}}, "before names switch"),
+        ({"reads": ["age"]}, "reads age"),
+        ({"drops": ["by_erasure"]}, "drops by_erasure, which tables/users.yaml still has"),
+        ({"colour": "blue"}, "colour"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name(written, entry, named):
+    """The error names the file and what is wrong with it."""
+    with pytest.raises(ContractError, match=r"migrations/more-room\.yaml") as refused:
+        written(**entry)
+    assert named in str(refused.value)
+
+
+def test_a_lease_moves_once_and_what_is_left_is_nobody_s():
+    """The row goes on in its part under a higher epoch, and the old place is taken for good; then nothing is to do."""
+    backfill = SPREAD.change(BACKFILL)
+    moved, left = backfill(ROW)
+    assert moved == {**ROW, LEASES.stream_arn: {"S": LEASES.part_of(ARN, "shardId-1")}, LEASES.epoch: {"N": "8"}}
+    assert LEASES.shards([left, moved]) == {"shardId-1": moved}
+    assert [backfill(row) for row in (moved, left)] == [[moved], [left]]
+    assert [SPREAD.change(CONTRACT)(row) for row in (moved, left)] == [[moved], []]
+
+
+def test_a_lease_that_somebody_holds_stays_until_it_is_taken():
+    """Only its owner knows how far the shard is published."""
+    held = {**ROW, LEASES.owner: {"S": "bridge-1"}}
+    with pytest.raises(NotYetError, match="bridge-1 holds shardId-1"):
+        SPREAD.change(BACKFILL)(held)
+    with pytest.raises(NotYetError, match="still lies in its old place"):
+        SPREAD.change(CONTRACT)(held)
+
+
+@pytest.mark.parametrize("partition", ["table/followers", "topics", "bridges"])
+def test_other_rows_of_the_leases_stay_where_they_are(partition):
+    """They are few, and written rarely."""
+    row = {**ROW, LEASES.stream_arn: {"S": partition}}
+    assert [SPREAD.change(step)(row) for step in (BACKFILL, CONTRACT)] == [[row], [row]]
