@@ -1,0 +1,33 @@
+"""DynamoDB and its streams in memory and in virtual time, as unkind as AWS: boto3's clients for tests and properties.
+
+    aws = UnkindAws(seed=7, unkind=EVERYTHING)            # or {Unkindness.THROTTLING: 0.2}; or nothing: all is kind
+    dynamodb, streams = aws.client("dynamodb"), aws.client("dynamodbstreams")
+    leases = LeaseTable(dynamodb, "", LEASE_MS)           # the real code; it finds the tables of schemas/tables
+    Counting(ledger, now=aws.time, sleep=aws.sleep)       # time passes by aws.sleep() alone, never by itself
+
+**Switches.** `aws.unkind[Unkindness.INDEX_LAG] = 30.0` sets one at any time, `del` clears it: a probability, or for the
+lags the seconds of which some are drawn; (30, 30) lags exactly so long. `with aws.kind():` all is kind for a while.
+`aws.order(Unkindness.LOST_ANSWER, "UpdateItem", "leases")` has it happen to the next such call, once.
+`aws.occurred[Unkindness.X]` counts what really happened.
+
+**Others.** `aws.meanwhile = act` names what other actors do: act(where) is called between the commits of one
+transaction (ITEM_BY_ITEM), between two items of one read (TORN_READ) and before a call (INTERLEAVING), if that switch
+says so. What `act` itself asks of AWS is not interrupted again. If it raises, the caller has died: DynamoDB finishes
+what it began.
+
+**Streams.** `stream = aws.stream("followers")`: `stream.roll_over()`, `stream.split(shard_id)`, `stream.open_shards()`;
+records are trimmed after 24 hours and iterators expire after 15 minutes of virtual time. `aws.switch_stream_on(table)`
+makes a new stream. `plain_pages(streams)` works: times then are numbers.
+
+**Processes.** `aws.process()` is one process's clock (time, ms, monotonic, sleep), apart from the others' by
+CLOCKS_APART_LAG; `aws.process(ahead=3600)` exactly. `aws.client(attempts=3, read_seconds=2)` says how long a hang is.
+
+**Costs.** `aws.calls["UpdateItem", "leases"]` and `aws.items_written["leases", partition_key]` count what was asked.
+Expressions or parameters that no code here uses raise NotImplementedError: teach it, with a test in test_unkind_aws.py.
+It does not know reserved words, sizes of items and pages, or capacity.
+"""
+
+from murmuration_testkit.unkind_aws.aws import Process, UnkindAws
+from murmuration_testkit.unkind_aws.unkindness import EVERYTHING, Unkindness
+
+__all__ = ["EVERYTHING", "Process", "UnkindAws", "Unkindness"]
