@@ -10,7 +10,7 @@ def edge(followee="ann", follower="bob", followed_at=1_700_000_000_000):
     return row(followee_id=followee, follower_id=follower, followed_at=followed_at)
 
 
-def tweet(tweet_id="1", author="ann", text="hello", created_at=1_700_000_000_000, **more):
+def tweet(tweet_id="1" * 19, author="ann", text="hello", created_at=1_700_000_000_000, **more):
     return row(tweet_id=tweet_id, author_id=author, text=text, created_at=created_at, **more)
 
 

@@ -69,7 +69,7 @@ class TestBridge:
     def test_rows_become_events_in_their_place(self, start, tap, table, table_prefix, somebody):
         """Follow, unfollow, tweet, soft delete and removal: topic, partition, headers and order are the contract's."""
         ann, bob = somebody(), somebody()
-        one, two = (str(uuid.uuid4().int % 10**19) for _ in range(2))
+        one, two = (str(uuid.uuid4().int % 10**18 + 10**18) for _ in range(2))
         pipe = tap(*TOPICS)
         bridge = start(TABLE_PREFIX=table_prefix).until_ready()
         table.put("followers", edge(ann, bob))
@@ -162,7 +162,7 @@ class TestBridge:
     ):
         """Refused with its page, and alone; then it is a letter, in its place, and nothing behind it was lost."""
         ann = somebody()
-        ids = [str(uuid.uuid4().int % 10**19) for _ in range(3)]
+        ids = [str(uuid.uuid4().int % 10**18 + 10**18) for _ in range(3)]
         pipe = tap("TweetCreated", "TweetCreated.dlq")
         start(TABLE_PREFIX=table_prefix).until_ready()
         with largest_batch("TweetCreated", 100_000):

@@ -5,10 +5,8 @@ from contracts import TOPICS
 SERVICE = "count-aggregator"  # also the consumer group
 TOPIC = TOPICS["FollowChanged"]
 
-_DAY_SECONDS = 24 * 3600
-_STREAM_RETENTION_SECONDS = _DAY_SECONDS  # DynamoDB's own
-KEPT_SECONDS = TOPIC.retention_ms // 1000 + _STREAM_RETENTION_SECONDS + _DAY_SECONDS
-"""How long a shard's watermark is kept after its last write: as long as anything could bring it back, and a day."""
+KEPT_SECONDS = TOPIC.remembered_ms // 1000
+"""How long a shard's watermark is kept after its last write."""
 
 
 def partition_id(number: int) -> str:

@@ -54,17 +54,17 @@ def largest_batch(topic: str, size: int) -> Iterator[None]:
     """Let Kafka take no larger batches of bytes for the topic, for as long as the context lasts."""
     kafka = admin()
 
-    def alter(operation: AlterConfigOpType) -> None:
-        entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=operation)
+    def alter(size: int) -> None:
+        entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
         for future in kafka.incremental_alter_configs([resource]).values():
             future.result(10)
 
-    alter(AlterConfigOpType.SET)
+    alter(size)
     try:
         yield
     finally:
-        alter(AlterConfigOpType.DELETE)
+        alter(TOPICS[topic].max_message_bytes)
 
 
 class Tap:
