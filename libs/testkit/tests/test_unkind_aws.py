@@ -3,7 +3,7 @@
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError, ReadTimeoutError
 
-from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
+from murmuration_testkit.unkind_aws import Actors, UnkindAws, Unkindness
 
 KEY = {"partition_id": {"S": "FollowChanged/0"}, "shard_id": {"S": "place"}}
 ADD = {
@@ -332,3 +332,48 @@ def test_it_says_what_it_does_not_know(dynamodb):
         dynamodb.get_item(TableName="ledgers", Key=KEY, ReturnConsumedCapacity="TOTAL")
     with pytest.raises(NotImplementedError, match="only attributes at the top"):
         dynamodb.update_item(TableName="ledgers", Key=KEY, UpdateExpression="REMOVE a.b")
+
+
+def test_actors_take_turns_as_the_seed_says():
+    """Each is ordinary code; the same seed is the same history, and time passes while all sleep."""
+
+    def history(seed):
+        aws = UnkindAws(seed, {Unkindness.INTERLEAVING: 0.5})
+        dynamodb, actors, seen = aws.client(), Actors(aws), []
+
+        def act(name):
+            for _ in range(5):
+                dynamodb.update_item(**ADD)
+                seen.append(name)
+            aws.sleep(60)
+            seen.append(f"{name} slept until {aws.now}")
+
+        for name in "ab":
+            actors.add(name, lambda name=name: act(name))
+        actors.run()
+        return seen
+
+    assert history(1) == history(1) != history(2)
+    assert "".join(history(1)[:10]) not in ("aaaaabbbbb", "bbbbbaaaaa")
+    assert history(1)[10].endswith(f"slept until {UnkindAws().now + 60}")
+
+
+def test_an_actor_that_is_killed_asks_nothing_more(aws, dynamodb, version):
+    """Not even in its last moments; what it raised otherwise ends the run."""
+    actors = Actors(aws)
+
+    def victim():
+        try:
+            aws.sleep(1000)
+        finally:
+            dynamodb.update_item(**ADD)
+
+    asleep = actors.add("victim", victim)
+    actors.add("killer", lambda: (aws.sleep(1), actors.kill(asleep)))
+    actors.run()
+    assert version() == 0
+    actors.add("faulty", lambda: {}["nothing"])
+    actors.add("sleeper", victim)
+    with pytest.raises(KeyError, match="nothing"):
+        actors.run()
+    assert version() == 0

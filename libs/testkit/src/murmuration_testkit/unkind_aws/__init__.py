@@ -15,6 +15,10 @@ transaction (ITEM_BY_ITEM), between two items of one read (TORN_READ) and before
 says so. What `act` itself asks of AWS is not interrupted again. If it raises, the caller has died: DynamoDB finishes
 what it began.
 
+Several processes as ordinary code, each in its own time: `actors = Actors(aws)`, `actors.add("owner-1", act)`,
+`actors.run()`. At each such point, and whenever one sleeps by `aws.sleep`, the seed draws whose turn it is. An actor
+that raises KilledError, or is given to `actors.kill()`, is gone as by kill -9.
+
 **Streams.** `stream = aws.stream("followers")`: `stream.roll_over()`, `stream.split(shard_id)`, `stream.open_shards()`;
 records are trimmed after 24 hours and iterators expire after 15 minutes of virtual time. `aws.switch_stream_on(table)`
 makes a new stream. `plain_pages(streams)` works: times then are numbers.
@@ -27,7 +31,8 @@ Expressions or parameters that no code here uses raise NotImplementedError: teac
 It does not know reserved words, sizes of items and pages, or capacity.
 """
 
+from murmuration_testkit.unkind_aws.actors import Actors, KilledError
 from murmuration_testkit.unkind_aws.aws import Process, UnkindAws
 from murmuration_testkit.unkind_aws.unkindness import EVERYTHING, Unkindness
 
-__all__ = ["EVERYTHING", "Process", "UnkindAws", "Unkindness"]
+__all__ = ["EVERYTHING", "Actors", "KilledError", "Process", "UnkindAws", "Unkindness"]

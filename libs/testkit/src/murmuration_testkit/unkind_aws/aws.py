@@ -23,7 +23,9 @@ from murmuration_testkit.unkind_aws.unkindness import Dice, Unkindness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
+    from murmuration_testkit.unkind_aws.actors import Actors
     from murmuration_testkit.unkind_aws.unkindness import Amount
 
 BEGINNING = 1_800_000_000.0  # of virtual time, in seconds since 1970
@@ -76,12 +78,13 @@ class UnkindAws:
         self.call_seconds = call_seconds
         self.calls: Counter[tuple[str, str]] = Counter()  # by operation and table
         self.items_written: Counter[tuple[str, Any]] = Counter()  # by table and partition key
-        self.lock = threading.RLock()
+        self.lock: AbstractContextManager[Any] = threading.RLock()
         self.tables: dict[str, Table] = {}
         self.streams: dict[str, Stream] = {}
         self.half_committed: list[set[tuple[str, Any]]] = []  # the items of transactions that are being committed
         self.iterators: dict[str, Any] = {}
         self.meanwhile: Callable[[str], object] = lambda _: None
+        self.actors: Actors | None = None
         self._is_meanwhile = False
         self._later: list[tuple[float, int, Callable[[], object]]] = []
         self._order = count()
@@ -121,7 +124,11 @@ class UnkindAws:
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass; what was to happen meanwhile happens."""
-        until = self.now + seconds
+        if not (self.actors and self.actors.sleep(seconds)):
+            self.advance_to(self.now + seconds)
+
+    def advance_to(self, until: float) -> None:
+        """Let it be then."""
         while self._later and self._later[0][0] <= until:
             at, _, act = heapq.heappop(self._later)
             self.now = max(self.now, at)
@@ -139,8 +146,10 @@ class UnkindAws:
         return Process(self, ahead)
 
     def let_others_act(self, where: str) -> None:
-        """Call `meanwhile`, unless it is those others who are acting."""
-        if not self._is_meanwhile:
+        """Call `meanwhile`, unless it is those others who are acting. Actors hand on to each other."""
+        if self.actors:
+            self.actors.let_others_act()
+        elif not self._is_meanwhile:
             self._is_meanwhile = True
             try:
                 self.meanwhile(where)

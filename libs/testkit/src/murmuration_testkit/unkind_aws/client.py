@@ -35,6 +35,8 @@ class Client:
         """Do what was asked, or something unkind."""
         aws, dice = self._aws, self._dice
         with aws.lock:
+            if aws.actors:
+                aws.actors.check()
             aws.calls[operation, table] += 1
             if aws.call_seconds:
                 aws.sleep(aws.call_seconds)
