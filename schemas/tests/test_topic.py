@@ -1,10 +1,13 @@
 """The topics' files: what they promise, and that a wrong one is refused by name."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contracts import TOPICS, ContractError, FollowChanged, Source, TweetCreated
 from contracts.topic import CLOCKS_MS, DATA, STREAM_RETENTION_MS, load
@@ -76,6 +79,8 @@ def test_a_released_schema_cannot_change(data, topic):
     ("entries", "named"),
     [
         ({"key": None}, "KeyError: 'key'"),
+        ({"partitions": 18, "grown_from": [12]}, "18 partitions, grown from (12,): each must be"),
+        ({"grown_from": [12]}, "12 partitions, grown from"),
         ({"retention_days": None}, "retention_days"),
         ({"colour": "blue"}, "colour"),
         ({"partitioner": "crc32"}, "crc32"),
@@ -123,3 +128,19 @@ def test_what_was_counted_is_remembered_as_long_as_a_copy_may_come(topic):
     assert topic.readable_ms == topic.retention_ms + topic.segment_ms
     assert topic.readable_ms < topic.too_old_ms < topic.remembered_ms - STREAM_RETENTION_MS
     assert topic.remembered_ms == topic.readable_ms + STREAM_RETENTION_MS + CLOCKS_MS
+
+
+@given(st.text(), st.sampled_from([24, 48]))
+def test_what_lay_in_one_partition_of_a_grown_topic_lay_in_one_before(key, partitions):
+    """So what a consumer knows of the old partition holds for the new one."""
+    old = TOPICS["FollowChanged"]
+    grown = replace(old, name="FollowChanged-2", partitions=partitions, grown_from=(old.partitions,))
+    assert grown.ancestors(grown.partition(key)) == [("FollowChanged", old.partition(key))]
+
+
+def test_a_topic_that_grew_is_a_new_one_in_kafka(data, rewrite):
+    """Topic, dead letters and subject have names of their own; nothing of the old one is touched."""
+    rewrite(partitions=48, grown_from=[12, 24])
+    topic = load(data)["FollowChanged"]
+    assert (topic.name, topic.dlq, topic.subject) == ("FollowChanged-3", "FollowChanged-3.dlq", "FollowChanged-3-value")
+    assert topic.ancestors(47) == [("FollowChanged", 11), ("FollowChanged-2", 23)]

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -59,7 +60,7 @@ class DeadLetters:
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic's contract."""
+    """One topic's contract. One that grows becomes a new topic in Kafka, under a name like FollowChanged-2."""
 
     name: str
     event: type[Event]
@@ -71,6 +72,7 @@ class Topic:
     header_fields: tuple[str, ...]
     partitioner: str
     partitions: int
+    grown_from: tuple[int, ...]
     replication_factor: int
     min_insync_replicas: int
     outage_to_survive: Outage
@@ -136,6 +138,11 @@ class Topic:
         """Return the partition of a key, the same for the life of the topic."""
         return partition(key.encode(), self.partitions)
 
+    def ancestors(self, partition: int) -> list[tuple[str, int]]:
+        """Return where the keys of a partition lay before the topic grew, oldest first: the name and partition then."""
+        stem = self.event.__name__
+        return [(_generation(stem, n), partition % few) for n, few in enumerate(self.grown_from, 1)]
+
     def check(self, partitions: int) -> None:
         """Refuse the topic as Kafka has it if its partitions are not as many as its contract says."""
         check_partitions(self.name, self.partitions, partitions)
@@ -169,10 +176,12 @@ def _topic(path: Path, data: Path, events: Mapping[str, type[Event]]) -> Topic:
         raise ContractError(f"{path.name}: contracts.events has no class {path.stem}")
     try:
         entry = yaml.safe_load(path.read_text("utf-8"))
+        grown_from = tuple(entry.pop("grown_from", ()))
         versions = tuple(_version(number, data, **version) for number, version in enumerate(entry.pop("versions"), 1))
         topic = Topic(
-            name=path.stem,
+            name=_generation(path.stem, len(grown_from) + 1),
             event=events[path.stem],
+            grown_from=grown_from,
             key_field=entry.pop("key"),
             header_fields=tuple(entry.pop("headers")),
             producers=tuple(entry.pop("producers")),
@@ -188,12 +197,20 @@ def _topic(path: Path, data: Path, events: Mapping[str, type[Event]]) -> Topic:
         (topic.partitioner != "murmur2", f"partitioner {topic.partitioner} is not murmur2, which Topic.partition is"),
         (topic.compatibility != "FULL_TRANSITIVE", f"{topic.compatibility} is not FULL_TRANSITIVE, which check proves"),
         (topic.segment_days < 1 or topic.max_message_bytes < 1, "segment_days and max_message_bytes must be above 0"),
+        (
+            any(many % few or many <= few for few, many in pairwise([*topic.grown_from, topic.partitions])),
+            f"{topic.partitions} partitions, grown from {grown_from}: each must be a multiple of the one before it",
+        ),
         (topic.retention_days <= topic.outage_to_survive.days, "retention must be longer than the outage to survive"),
         (not (topic.producers and topic.consumers and versions), "producers, consumers and versions must not be empty"),
     ):
         if broken:
             raise ContractError(f"{path.name}: {rule}")
     return topic
+
+
+def _generation(stem: str, number: int) -> str:
+    return stem if number == 1 else f"{stem}-{number}"
 
 
 def _version(number: int, data: Path, *, schema: str, sha256: str, examples: str) -> Version:
