@@ -20,6 +20,7 @@ from cdc_bridge.dynamo_errors import errors_about
 from cdc_bridge.lineage import Shard
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.throttling import count_throttling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,6 +170,6 @@ def plain_pages(streams: DynamoDBStreamsClient) -> DynamoDBStreamsClient:
 
 def connect(table_prefix: str) -> tuple[DynamoDBClient, Streams]:
     """Make the clients from boto3's own environment variables."""
-    streams = boto3.client("dynamodbstreams", config=dynamo.patience(**PATIENCE))
+    streams = count_throttling(boto3.client("dynamodbstreams", config=dynamo.patience(**PATIENCE)))
     dynamodb = dynamo.client(**PATIENCE)
     return dynamodb, Streams(dynamodb, plain_pages(streams), table_prefix)

@@ -6,6 +6,7 @@ import boto3
 
 from contracts.tables import FOLLOWERS, LEASES
 from murmuration_runtime.dynamo import errors_named
+from murmuration_runtime.throttling import count_throttling
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -55,4 +56,4 @@ class BridgeProgress:
 
 def streams_client() -> "DynamoDBStreamsClient":
     """Build the client of the streams; boto3's own retries will do."""
-    return boto3.client("dynamodbstreams")
+    return count_throttling(boto3.client("dynamodbstreams"))

@@ -19,6 +19,7 @@ from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attemp
 
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
+from murmuration_runtime.throttling import count_throttling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,8 +65,8 @@ def client(
     plain: Sequence[str] = (),
 ) -> DynamoDBClient:
     """Make a client whose calls end within seconds; answers of the `plain` operations stay the JSON that came."""
-    made = boto3.client("dynamodb", config=patience(attempts, connect_seconds, read_seconds, connections))
-    return answers_plainly(made, plain)
+    config = patience(attempts, connect_seconds, read_seconds, connections)
+    return answers_plainly(count_throttling(boto3.client("dynamodb", config=config)), plain)
 
 
 def patience(attempts: int, connect_seconds: float, read_seconds: float, connections: int) -> Config:
