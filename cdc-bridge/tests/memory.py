@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 
 from cdc_bridge.dynamo_streams import Page
+from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.leases import Lease, LeaseLostError
 from cdc_bridge.lineage import Row, Shard, State
 
@@ -22,44 +23,22 @@ class MemoryLeases:
         with self._lock:
             return {shard_id: row for (arn, shard_id), row in self._rows.items() if arn == stream_arn}
 
-    def take(self, stream_arn, shard_id, owner, now, since):
+    def take(self, stream_arn, seen, owner, until):
         with self._lock:
-            row = self._rows.get((stream_arn, shard_id)) or Row(shard_id, State.OPENED, since=since, tip_at=since)
-            if row.state in (State.ENDED, State.GAP) or (row.owner is not None and row.expires_at > now):
+            row = self._rows.get((stream_arn, seen.shard_id))
+            if row is None:
+                row = replace(seen, state=State.OPENED, tip_at=seen.since)
+            if row.state in (State.ENDED, State.GAP) or _sign(row) != _sign(seen):
                 return None
-            row = replace(row, owner=owner, epoch=row.epoch + 1, expires_at=now + LEASE_MS)
-            self._rows[stream_arn, shard_id] = row
-            return Lease(
-                stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
-            )
+            row = replace(row, owner=owner, epoch=row.epoch + 1, expires_at=until)
+            self._rows[stream_arn, seen.shard_id] = row
+            return Lease(stream_arn, seen.shard_id, owner, row.epoch, row.state, row.position, row.since, row.tip_at)
 
     def save(self, lease, progress, until):
         changes = asdict(progress)
         if progress.gap is None:
             del changes["gap"]
         self._change(lease, **changes, **({"expires_at": until} if until else {"owner": None, "expires_at": 0}))
-
-    def renew(self, lease, now, tip_at):
-        self._change(lease, expires_at=now + LEASE_MS, tip_at=tip_at)
-        return now + LEASE_MS
-
-    def checkpoint(self, lease, position):
-        self._change(lease, position=position, state=State.READING)
-
-    def opened(self, lease, tip_at):
-        self._change(lease, state=State.OPENED, tip_at=tip_at)
-
-    def finish(self, lease, tip_at):
-        self._change(lease, state=State.ENDED, tip_at=tip_at, owner=None, expires_at=0)
-
-    def release(self, lease):
-        self._change(lease, owner=None, expires_at=0)
-
-    def fail(self, lease, gap):
-        self._change(lease, state=State.GAP, gap=gap, owner=None, expires_at=0)
-
-    def go_on(self, lease, gap, now):
-        self._change(lease, state=State.LEFT, gap=gap, position=None, since=now)
 
     def note(self, stream_arn, row):
         with self._lock:
@@ -70,7 +49,9 @@ class MemoryLeases:
             row = self._rows[stream_arn, was.shard_id]
             if (row.epoch, row.state, row.position) != (was.epoch, was.state, was.position):
                 return False
-            self._rows[stream_arn, was.shard_id] = replace(becomes, owner=None, expires_at=0, epoch=was.epoch + 1)
+            self._rows[stream_arn, was.shard_id] = replace(
+                becomes, owner=None, expires_at=0, renewals=0, epoch=was.epoch + 1
+            )
             return True
 
     def advance(self, stream_arn, shard_id, tip_at):
@@ -83,10 +64,11 @@ class MemoryLeases:
             if (stream_arn, row.shard_id) in self._rows and self._rows[stream_arn, row.shard_id].epoch == row.epoch:
                 del self._rows[stream_arn, row.shard_id]
 
-    def live(self, owner, now):
+    def live(self, owner, until):
         with self._lock:
-            self._rows["bridges", owner] = Row(owner, State.READING, epoch=1, expires_at=now + LEASE_MS)
-        return {name: row.expires_at for name, row in self.rows("bridges").items() if row.expires_at > now}
+            renewals = self._rows.get(("bridges", owner), Row(owner, State.READING)).renewals + 1
+            self._rows["bridges", owner] = Row(owner, State.READING, epoch=1, expires_at=until, renewals=renewals)
+        return self.rows("bridges")
 
     def leave(self, owner):
         with self._lock:
@@ -97,9 +79,26 @@ class MemoryLeases:
             row = self._rows[lease.stream_arn, lease.shard_id]
             if (row.owner, row.epoch) != (lease.owner, lease.epoch):
                 raise LeaseLostError(lease)
+            changes["renewals"] = row.renewals + 1
             if changes.get("position") and row.position and int(changes["position"]) < int(row.position):
                 raise LeaseLostError(lease)
             self._rows[lease.stream_arn, lease.shard_id] = replace(row, **changes)
+
+
+def _sign(row):
+    return row.owner, row.epoch, row.renewals, row.expires_at
+
+
+def take(leases, stream_arn, shard_id, owner, now, since=None):
+    """Take a shard as it is now, whoever has it."""
+    row = leases.rows(stream_arn).get(shard_id, Row(shard_id, State.OPENED, since=now if since is None else since))
+    return leases.take(stream_arn, row, owner, now + LEASE_MS)
+
+
+def hold(leases, stream_arn, shard_id, clock, owner="me"):
+    """Take a shard and hold it, by one clock."""
+    lease = take(leases, stream_arn, shard_id, owner, clock())
+    return lease and HeldLease(leases, lease, LEASE_MS, clock(), clock, clock)
 
 
 @dataclass

@@ -16,6 +16,7 @@ from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.orders import Orders
 from cdc_bridge.shard_progress import SETTLED_MS
 from cdc_bridge.shard_reader import ShardReader
+from cdc_bridge.sharing import Sharing
 from contracts import TOPICS, ContractError
 from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -23,7 +24,7 @@ from murmuration_runtime.metrics import METRICS
 from murmuration_runtime.readiness import Readiness
 from murmuration_testkit.waiting import eventually
 
-from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
+from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams, hold
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
@@ -67,10 +68,10 @@ def world():
                 shard,
                 lease,
                 CODECS,
-                world.leases,
                 lambda: world.streams.open(shard.stream_arn, shard.shard_id),
                 world.kafka.publisher,
                 policy,
+                lambda: world.now,
                 lambda: world.now,
             )
 
@@ -83,9 +84,8 @@ def world():
             lambda *_: False,
             lambda: world.now,
         )
-        one = Coordinator(
-            ["followers"], discovery, world.leases, reader, readiness, owner, look_seconds, 0.2, lambda: world.now
-        )
+        sharing = Sharing(world.leases, owner, LEASE_MS, lambda: world.now, lambda: world.now)
+        one = Coordinator(["followers"], discovery, sharing, reader, readiness, look_seconds, 0.2, lambda: world.now)
         world.readiness[one] = readiness
         return one
 
@@ -207,7 +207,7 @@ VANISHED = (
 def orphan(world):
     """A shard whose parent was begun, not read to its end, and is gone from the listing."""
     world.leases.note("table/followers", Row(ARN, State.READING))
-    world.leases.release(world.leases.take(ARN, "gone", "dead", world.now, world.now))
+    hold(world.leases, ARN, "gone", lambda: world.now, "dead").release()
     world.streams.listed = {"child": MemoryShard("child", "gone", records=records(1, 2))}
 
 

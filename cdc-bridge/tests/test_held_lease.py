@@ -9,7 +9,7 @@ from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, State
 from murmuration_runtime.errors import StoreAwayError
 
-from .memory import LEASE_MS, MemoryLeases
+from .memory import LEASE_MS, MemoryLeases, take
 
 NOW = 1_700_000_000_000
 
@@ -38,7 +38,7 @@ def world():
     world = SimpleNamespace(steady=0, wall=NOW)
     world.leases = Slow(world)
     world.leases.note("arn", Row("shard", State.OPENED, since=NOW, tip_at=NOW))
-    lease = world.leases.take("arn", "shard", "me", NOW, NOW)
+    lease = take(world.leases, "arn", "shard", "me", NOW)
     world.held = HeldLease(world.leases, lease, LEASE_MS, 0, lambda: world.wall, lambda: world.steady)
     world.row = lambda: world.leases.rows("arn")["shard"]
     return world

@@ -111,7 +111,7 @@ class TestBridge:
         pipe.until(bool, naming(ann))
         victim.end(signal.SIGKILL)
         arn = Streams(dynamodb, streams_client, table_prefix).arn("followers")
-        [row] = LeaseTable(dynamodb, table_prefix, 1).rows(arn).values()
+        [row] = LeaseTable(dynamodb, table_prefix).rows(arn).values()
         checkpoint = int(row.position or 0)
         for fan in fans[150:]:
             table.put("followers", edge(ann, fan))
@@ -176,7 +176,7 @@ class TestBridge:
     def test_when_one_of_two_is_killed_the_other_takes_over_within_the_lease_time(
         self, start, tap, table, new_tables, somebody
     ):
-        """Each held its share before, and nothing is lost."""
+        """Each held its share before, and nothing is lost; what was not yet checkpointed is repeated."""
         prefix, ann = f"bridge-{uuid.uuid4().hex[:8]}-", somebody()
         new_tables(prefix)
         table = table.under(prefix)
@@ -189,9 +189,9 @@ class TestBridge:
         victim.end(signal.SIGKILL)
         killed_at = time.monotonic()
         table.put("followers", edge(ann, "two"))
-        messages = pipe.until(lambda found: len(found) >= 2, naming(ann))
+        messages = pipe.until(lambda found: decode(found[-1]).follower_id == "two", naming(ann))
         assert time.monotonic() - killed_at < 4 + 1  # and the time to read a page
-        assert [decode(message).follower_id for message in messages] == ["one", "two"]
+        assert list(dict.fromkeys(decode(message).follower_id for message in messages)) == ["one", "two"]
         eventually(lambda: "cdc_bridge_leases_held 2.0" in other.get("/metrics")[1])
 
     def test_a_table_made_again_waits_for_an_operator(self, start, tap, table, new_tables, dynamodb, somebody):

@@ -18,6 +18,7 @@ from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import RETENTION_MS, State
 from cdc_bridge.shard_reader import ShardReader
+from cdc_bridge.sharing import Sharing
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_runtime.readiness import Readiness
@@ -110,6 +111,12 @@ class Stepped(Coordinator):
     def is_alive(self):
         return True
 
+    def look(self):
+        """Renew, too, which a bridge does beside."""
+        for lease in self._held():
+            self.renewals.renew(lease)
+        return super().look()
+
     def readers(self):
         return sorted(self._readers, key=str)
 
@@ -137,8 +144,9 @@ class Model(RuleBasedStateMachine):
         self.first = None  # how much was written when the stream was first discovered
 
     def bridge(self, name):
-        parts = self.discovery, self.leases, self.new_reader, Readiness()
-        return Stepped(["followers"], *parts, name, 2, 1, lambda: self.stream.now)
+        sharing = Sharing(self.leases, name, LEASE_MS, lambda: self.stream.now, lambda: self.stream.now)
+        parts = self.discovery, sharing, self.new_reader, Readiness()
+        return Stepped(["followers"], *parts, 2, 1, lambda: self.stream.now)
 
     def new_reader(self, shard, lease):
         def pages():
@@ -147,7 +155,14 @@ class Model(RuleBasedStateMachine):
             return SimpleNamespace(read=self.next_page)
 
         reader = ShardReader(
-            shard, lease, CODECS, self.leases, pages, self.producer, Policy.CONTINUE, lambda: self.stream.now
+            shard,
+            lease,
+            CODECS,
+            pages,
+            self.producer,
+            Policy.CONTINUE,
+            lambda: self.stream.now,
+            lambda: self.stream.now,
         )
         return reader
 
@@ -196,7 +211,6 @@ class Model(RuleBasedStateMachine):
     @rule(rounds=st.integers(1, 3))
     def read_on(self, rounds):
         """A bridge comes, works for a while, and goes."""
-        self.stream.now += LEASE_MS + 1
         self.work("guest", rounds)
 
     @precondition(lambda self: len(self.bridges) < 3)
@@ -245,15 +259,17 @@ class Model(RuleBasedStateMachine):
         """As by SIGSTOP, until the lease has run out and another bridge has read on; then it wakes up."""
 
         def others_work():
-            self.stream.now += LEASE_MS + 1
             self.work("another", 3)
 
         self.read(data, **{moment: others_work})
 
     def work(self, name, rounds):
-        """Let one bridge read what it can."""
+        """Let one bridge wait until nobody else holds anything, and read what it can."""
         reading, shard_id = self.reader, getattr(self, "shard_id", None)
         bridge = self.bridge(name)
+        for _ in range(3):
+            bridge.look()
+            self.stream.now += LEASE_MS // 2
         for _ in range(rounds):
             bridge.look()
             for shard in bridge.readers():
@@ -277,7 +293,6 @@ class Model(RuleBasedStateMachine):
 
     def teardown(self):
         """Whatever happened: once one bridge has had its time, all is on Kafka, or a gap tells of it."""
-        self.stream.now += LEASE_MS + 1
         self.work("last", 12 + 2 * len(self.stream.shards) + len(self.stream.written))
         self.each_keys_events_are_in_order()
         if self.first is None:

@@ -6,7 +6,7 @@ from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, State
 from cdc_bridge.orders import OrderError, Orders
 
-from .memory import MemoryLeases
+from .memory import MemoryLeases, hold, take
 
 ARN = "arn:followers/1"
 NOW = 1_700_000_000_000
@@ -24,9 +24,9 @@ def leases():
 @pytest.fixture
 def lease(leases):
     """The reader's right, at position 7, one and a half seconds behind."""
-    lease = leases.take(ARN, "shard", "me", NOW, NOW)
-    leases.checkpoint(lease, "7")
-    leases.renew(lease, NOW, NOW - 1500)
+    lease = hold(leases, ARN, "shard", lambda: NOW - 1500)
+    lease.checkpoint("7")
+    lease.renew()
     return lease
 
 
@@ -60,7 +60,7 @@ def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(orders, 
     orders.release("shard")
     assert (shard(leases).owner, shard(leases).position, shard(leases).state) == (None, "7", State.READING)
     with pytest.raises(LeaseLostError):
-        leases.checkpoint(lease, "8")
+        lease.renew()
 
 
 @pytest.mark.usefixtures("lease")
@@ -71,7 +71,7 @@ def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(orders, 
 def test_seeking_sets_where_the_next_owner_begins(orders, leases, to, state, position):
     """Backwards too, which no bridge may do."""
     orders.seek("shard", to, NOW)
-    taken = leases.take(ARN, "shard", "you", NOW, NOW)
+    taken = take(leases, ARN, "shard", "you", NOW)
     assert (taken.state, taken.position, taken.since) == (state, position, NOW)
 
 
@@ -85,9 +85,9 @@ def test_a_place_that_is_none_is_refused(orders, leases):
 
 def test_a_cleared_gap_lets_what_is_left_be_read(orders, leases, lease):
     """And no longer shows."""
-    leases.fail(lease, "unreadable: trimmed")
+    lease.fail("unreadable: trimmed")
     orders.clear("shard", NOW)
-    taken = leases.take(ARN, "shard", "you", NOW, NOW)
+    taken = take(leases, ARN, "shard", "you", NOW)
     assert (taken.state, taken.position, shard(leases).gap) == (State.LEFT, None, None)
 
 

@@ -5,25 +5,21 @@ The faults of inflight*.py, natural*.py, offs.py and masked.py are mended; more:
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
+from cdc_bridge.leases import Progress
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, ShardKey, State
 from cdc_bridge.shard_reader import ShardReader
-from murmuration_runtime.metrics import METRICS
-from murmuration_runtime.readiness import Readiness
 
-from .memory import MemoryLeases
+from .memory import MemoryLeases, hold, take
 from .mock_kafka import MockKafka, numbered
 
 NOW = 100 * RETENTION_MS
-HOUR_MS = 3_600_000
 TOPIC = "FollowChanged"
 NOT_LEADER, TOO_LARGE, NOT_ENOUGH_REPLICAS = 6, 10, 19
 
@@ -56,7 +52,7 @@ def test_demo_py_omitted_one_listing_without_an_open_shard_does_not_end_it(polic
     discovery = discovery_of(streams, leases, policy)
     discovery.table("followers")
     if state is State.READING:
-        leases.checkpoint(leases.take("arn", "open", "me", NOW, NOW), "5")
+        leases.save(take(leases, "arn", "open", "me", NOW), Progress(State.READING, "5", NOW, NOW), None)
     whole, streams.listing = streams.listing, []
     discovery.table("followers")
     streams.listing = whole
@@ -69,7 +65,7 @@ def test_demo_py_left_one_error_does_not_end_an_open_shard():
     """A shard is at its end when it has an ending sequence number, or when no listing has named it for long."""
     leases = MemoryLeases()
     leases.note("arn", Row("open", State.LEFT, since=NOW))
-    lease = leases.take("arn", "open", "me", NOW, NOW)
+    lease = hold(leases, "arn", "open", lambda: NOW)
 
     class Trimmed:
         def read(self, _):
@@ -81,30 +77,9 @@ def test_demo_py_left_one_error_does_not_end_an_open_shard():
         yield None
 
     shard = ShardKey("followers", "arn", "open")
-    reader = ShardReader(shard, lease, {}, leases, Trimmed, publisher, Policy.FAIL, lambda: NOW)
+    reader = ShardReader(shard, lease, {}, Trimmed, publisher, Policy.FAIL, lambda: NOW, lambda: NOW)
     reader.run()
     assert leases.rows("arn")["open"].state is not State.ENDED
-
-
-@known_fault
-def test_demo_py_ready_a_shard_that_nobody_reads_is_told_or_taken():
-    """Its owner is dead and had a clock an hour ahead: one lease's length of our own time is enough."""
-    leases, now = MemoryLeases(), [NOW]
-    discovery = discovery_of(OneTable("open"), leases, clock=lambda: now[0])
-    discovery.table("followers")
-    leases.take("arn", "open", "dead", NOW + HOUR_MS, NOW)
-
-    def reader(shard, lease):
-        return SimpleNamespace(
-            shard=shard, lease=lease, run=lambda: None, tip_at=NOW, progressed_at=now[0], heard_at=now[0]
-        )
-
-    bridge = Coordinator(["followers"], discovery, leases, reader, Readiness(), "me", 2, 1, lambda: now[0])
-    for _ in range(100):
-        now[0] += HOUR_MS // 120
-        bridge.look()
-    told = METRICS.get_sample_value("cdc_bridge_shards_stalled", {"table": "followers"})
-    assert told or leases.rows("arn")["open"].owner == "me"
 
 
 @pytest.mark.parametrize("refusal", [NOT_ENOUGH_REPLICAS, NOT_LEADER])

@@ -9,6 +9,7 @@ import pytest
 from cdc_bridge.dynamo_streams import FULL_PAGE, GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
+from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
 from cdc_bridge.shard_progress import SETTLED_MS
 from cdc_bridge.shard_reader import IDLE_SECONDS, ShardReader, pause_after
@@ -17,7 +18,7 @@ from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
 
-from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams
+from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams, hold, take
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
@@ -39,15 +40,14 @@ def world(shard):
     world = SimpleNamespace(streams=MemoryStreams(shard), leases=MemoryLeases(), kafka=MemoryKafka(), now=1_000)
 
     def reader(policy=Policy.FAIL):
-        lease = world.leases.take(SHARD.stream_arn, "shard", "me", world.now, world.now)
         return ShardReader(
             SHARD,
-            lease,
+            hold(world.leases, SHARD.stream_arn, "shard", lambda: world.now),
             CODECS,
-            world.leases,
             lambda: world.streams.open(SHARD.stream_arn, "shard"),
             world.kafka.publisher,
             policy,
+            lambda: world.now,
             lambda: world.now,
         )
 
@@ -71,9 +71,9 @@ def test_the_last_page_of_a_closed_shard_is_published_before_the_shard_is_finish
 
 def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
     """The checkpoint stays where Kafka's acknowledgement was."""
-    positions = []
-    world.kafka.instead = [lambda *_: None, refuse, lambda *_: positions.append(world.row().position)]
-    world.reader().run()
+    positions, reader = [], world.reader()
+    world.kafka.instead = [lambda *_: None, refuse, lambda *_: positions.append(reader.lease.progress.position)]
+    reader.run()
     assert world.kafka.event_ids() == ALL
     assert positions == ["000000000000000000002"]
 
@@ -161,15 +161,17 @@ def test_a_shard_says_until_when_it_is_published(world, shard):
     reader = world.reader()
 
     def look():
-        reads.append(reader.tip_at)
-        world.now += 10_000
+        reads.append(reader.lease.progress.tip_at)
+        world.now += 5_000
+        reader.lease.renew()
+        world.now += 5_000
+        reader.lease.renew()
         if len(reads) == 3:
             reader.stop()
 
     world.streams.before_page = look
     shard.records[:] = [record(None, edge(), sequence=n) for n in range(1, FULL_PAGE + 1)]
     shard.records[-1]["dynamodb"]["ApproximateCreationDateTime"] = (NOW + 5_000) // 1000
-    reader.expires_at = NOW + 100_000
     reader.run()
     assert reads == [NOW, NOW + 5_000, NOW + 10_000 - SETTLED_MS]
 
@@ -212,31 +214,20 @@ def test_a_lease_that_ran_out_produces_nothing(world):
     assert (world.kafka.log, world.row().position) == ([], None)
 
 
-def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world):
-    """The page may be on Kafka twice, but the new owner's checkpoint stands and nothing more is produced."""
+def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world, caplog):
+    """The page may be on Kafka twice; the new owner's checkpoint stands, and nothing more is produced."""
     reader = world.reader()
-    world.kafka.instead = [
-        lambda *_: world.leases.take(SHARD.stream_arn, "shard", "other", world.now + LEASE_MS, world.now),
-    ]
+
+    def lose(*_):
+        take(world.leases, SHARD.stream_arn, "shard", "other", world.now)
+        with pytest.raises(LeaseLostError):
+            reader.lease.renew()
+
+    world.kafka.instead = [lose]
     reader.run()
     assert world.kafka.event_ids() == ALL[:2]
     assert (world.row().owner, world.row().position) == ("other", None)
-
-
-def test_what_an_operator_orders_is_not_told_as_a_loss(world, caplog):
-    """Before a lease expires nobody else takes it."""
-    reader = world.reader()
-
-    def order(*_):
-        world.leases.overrule(SHARD.stream_arn, world.row(), world.row())
-        reader.revoke()
-
-    world.kafka.instead = [order]
-    with caplog.at_level("INFO"):
-        reader.run()
-    assert [entry.message for entry in caplog.records] == [
-        "lease revoked: by an operator, or by a bridge whose clock is ahead"
-    ]
+    assert [entry.message for entry in caplog.records] == ["lease lost"]
 
 
 def test_stop_finishes_the_page_and_gives_the_lease_back(world, shard):

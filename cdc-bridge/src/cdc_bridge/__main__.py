@@ -58,7 +58,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def _obey(command: argparse.Namespace, table_prefix: str) -> Iterable[str]:
     dynamodb, _ = dynamo_streams.connect(table_prefix)
-    orders = Orders(LeaseTable(dynamodb, table_prefix, lease_ms=0), TABLES)  # an order takes no lease
+    orders = Orders(LeaseTable(dynamodb, table_prefix), TABLES)
     match command.name:
         case "release":
             return [orders.release(command.shard)]

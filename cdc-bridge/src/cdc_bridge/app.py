@@ -13,11 +13,12 @@ from cdc_bridge.coordinator import LEASES_STEP, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.dynamo_older_rows import may_have_older_rows
+from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import Publisher
-from cdc_bridge.leases import Lease
 from cdc_bridge.lineage import ShardKey, State
 from cdc_bridge.settings import Settings, Start
 from cdc_bridge.shard_reader import ShardReader
+from cdc_bridge.sharing import Sharing
 from cdc_bridge.translate import TABLES
 from contracts import TOPICS, Codec, ContractError
 from contracts.registry import RegistryAwayError, codec_for
@@ -34,8 +35,13 @@ _LOOK_SECONDS = 2.0  # two calls of DescribeStream each time, and AWS allows ten
 
 
 def now_ms() -> int:
-    """Read the wall clock: leases are compared between machines, and rows carry its time."""
+    """Read the wall clock: rows carry its time."""
     return time.time_ns() // 1_000_000
+
+
+def steady_ms() -> int:
+    """Read the clock that leases are counted by: no other machine's, and nobody sets it."""
+    return time.monotonic_ns() // 1_000_000
 
 
 def bridge(settings: Settings) -> None:
@@ -67,19 +73,21 @@ def _codecs(settings: Settings) -> dict[str, Codec]:
 
 def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Readiness) -> Coordinator:
     dynamodb, streams = dynamo_streams.connect(settings.table_prefix)
-    leases = LeaseTable(dynamodb, settings.table_prefix, round(settings.lease_seconds * 1000))
+    leases = LeaseTable(dynamodb, settings.table_prefix)
+    look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
+    lease_ms = round((settings.lease_seconds - look_seconds) * 1000)  # others see a renewal up to a round later
     topics = KafkaTopics(settings.kafka_bootstrap_servers, _OURS, _TOPICS_SECONDS)
 
-    def reader(shard: ShardKey, lease: Lease) -> ShardReader:
+    def reader(shard: ShardKey, lease: HeldLease) -> ShardReader:
         return ShardReader(
             shard,
             lease,
             codecs,
-            leases,
             lambda: streams.open(shard.stream_arn, shard.shard_id),
             lambda: Publisher(settings.kafka_bootstrap_servers),
             settings.gap_policy,
             now_ms,
+            steady_ms,
         )
 
     discovery = Discovery(
@@ -94,11 +102,10 @@ def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Rea
     return Coordinator(
         TABLES,
         discovery,
-        leases,
+        Sharing(leases, f"{socket.gethostname()}/{uuid.uuid4()}", lease_ms, now_ms, steady_ms),
         reader,
         readiness,
-        owner=f"{socket.gethostname()}/{uuid.uuid4()}",
-        look_seconds=min(_LOOK_SECONDS, settings.lease_seconds / 4),
+        look_seconds,
         grace_seconds=settings.lease_seconds / 2,
-        clock=now_ms,
+        steady=steady_ms,
     )

@@ -1,7 +1,7 @@
 """The loop: which shards there are, which may be read, which of them are ours.
 
-Rule: whatever may be read and is nobody's is taken until we hold our share, and every lease held is renewed in each
-round. What is wrong with one table keeps no other from being read; what is wrong with a topic stops everything.
+Rule: whatever may be read and is nobody's is taken until we hold our share (sharing.py); what we hold is renewed beside
+this loop (renewals.py). What is wrong with one table keeps no other from being read; a topic's fault stops everything.
 Readiness speaks of this process alone: gaps, stalled shards and stores that are away are metrics.
 """
 
@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from cdc_bridge import metrics
-from cdc_bridge.balance import moves
 from cdc_bridge.discovery import Discovery
-from cdc_bridge.leases import Lease, LeaseLostError, Leases
+from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.lineage import Row, ShardKey
+from cdc_bridge.renewals import Renewals
 from cdc_bridge.shard_reader import ShardReader
+from cdc_bridge.sharing import Sharing
 from contracts import ContractError
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.readiness import Readiness
@@ -44,40 +45,43 @@ class Coordinator:
         self,
         tables: Sequence[str],
         discovery: Discovery,
-        leases: Leases,
-        reader: Callable[[ShardKey, Lease], ShardReader],
+        sharing: Sharing,
+        reader: Callable[[ShardKey, HeldLease], ShardReader],
         readiness: Readiness,
-        owner: str,
         look_seconds: float,
         grace_seconds: float,
-        clock: Callable[[], int],
+        steady: Callable[[], int],
     ) -> None:
         self._discovery = discovery
-        self._leases = leases
+        self._sharing = sharing
         self._reader = reader
         self._readiness = readiness
-        self._owner = owner
         self._look_seconds = look_seconds
         self._grace_seconds = grace_seconds
-        self._clock = clock
+        self._steady = steady
         self._readers: dict[ShardKey, tuple[ShardReader, threading.Thread]] = {}
         self._found: dict[str, Mapping[ShardKey, Row]] = {table: {} for table in tables}
         self._topics_hold_up = False
         self._topic_fault: str | None = None
         self._trouble: dict[str, str] = {}
-        self._step_at = clock()
+        self._step_at = steady()
         self._due_seconds = look_seconds
         self._stopping = threading.Event()
         self._wake = threading.Event()
+        self.renewals = Renewals(self._held, look_seconds, steady)
 
     def run(self) -> None:
         """Coordinate until somebody says stop; then finish the pages in hand and give the leases back."""
+        renewing = threading.Thread(target=self.renewals.run, name="renewals")
+        renewing.start()
         try:
             while not self._stopping.is_set():
                 self._wake.clear()
                 self._wake.wait(self.look())
         finally:
             self._close()
+            self.renewals.stop()
+            renewing.join()
 
     def stop(self) -> None:
         """Ask the loop to end; safe in a signal handler."""
@@ -86,11 +90,13 @@ class Coordinator:
 
     def waiting_for(self) -> list[str]:
         """Name what is wrong with this process alone: a thread that hangs, or a stream that refuses us."""
-        now = self._clock()
+        now = self._steady()
         readers = [(shard, reader) for shard, (reader, _) in list(self._readers.items())]
         waiting = []
         if now - self._step_at > SILENT_MS:
             waiting.append(f"coordinator: {_silent_for(now - self._step_at)}")
+        if readers and now - self.renewals.heard_at > SILENT_MS:
+            waiting.append(f"renewals: {_silent_for(now - self.renewals.heard_at)}")
         waiting += [
             f"shard {shard.shard_id} of {shard.table}: {_silent_for(now - reader.heard_at)}"
             for shard, reader in readers
@@ -100,11 +106,9 @@ class Coordinator:
         return waiting
 
     def look(self) -> float:
-        """Do one round: renew, discover, take and give back; return in how many seconds the next one is due."""
+        """Do one round: discover, share and measure; return in how many seconds the next one is due."""
         self._due_seconds = self._look_seconds
         self._reap()
-        for shard, (reader, _) in self._readers.items():
-            self._renew(shard, reader)
         for table in self._found:
             self._do(stream_of(table), partial(self._look_at_table, table))
         self._do(TOPICS_STEP, self._look_at_topics)
@@ -114,7 +118,7 @@ class Coordinator:
 
     def _do(self, name: str, step: Callable[[], None]) -> None:
         """Do one step of a round; if its store is away, the other steps go on and the next round tries it again."""
-        self._step_at = self._clock()
+        self._step_at = self._steady()
         self._readiness.look({name: partial(self._attempt, name, step)})  # catches StoreAwayError, for /readyz
 
     def _attempt(self, name: str, step: Callable[[], None]) -> None:
@@ -142,7 +146,7 @@ class Coordinator:
             self._topics_hold_up, self._topic_fault = True, str(error)
 
     def _measure(self) -> None:
-        now = self._clock()
+        now = self._steady()
         stalled = Counter(
             shard.table for shard, (reader, _) in self._readers.items() if now - reader.progressed_at > SILENT_MS
         )
@@ -156,47 +160,29 @@ class Coordinator:
             if not thread.is_alive():
                 del self._readers[shard]
 
-    def _renew(self, shard: ShardKey, reader: ShardReader) -> None:
-        self._step_at = self._clock()
-        try:
-            reader.expires_at = self._leases.renew(reader.lease, self._clock(), reader.tip_at)
-        except LeaseLostError:
-            reader.revoke()
-        except StoreAwayError as error:
-            about = {"shard_id": shard.shard_id, "reason": str(error)}
-            _log.warning("lease not renewed; retrying in the next round", extra=about)
+    def _held(self) -> list[HeldLease]:
+        return [reader.lease for reader, _ in list(self._readers.values())]
 
     def _share(self) -> None:
         """Take what is free up to our share, give back what is above it; look again when somebody's lease runs out."""
-        now = self._clock()
-        bridges = self._leases.live(self._owner, now)
-        owners: dict[ShardKey, str | None] = dict.fromkeys(self._readers, self._owner)
-        expiries = [until for name, until in bridges.items() if name != self._owner]
-        since: dict[ShardKey, int] = {}
-        for shard, row in (item for readable in self._found.values() for item in readable.items()):
-            since[shard] = row.since
-            if shard not in owners:
-                is_held = row.owner is not None and row.expires_at > now
-                owners[shard] = f"{row.owner}, by its row" if is_held else None
-                expiries += [row.expires_at] if is_held else []
-        take, give = moves(self._owner, bridges, owners)
-        if self._topics_hold_up:
-            take, give = [], list(self._readers)
-        for shard in give:
+        rows = {shard: row for readable in self._found.values() for shard, row in readable.items()}
+        moves = self._sharing.moves(rows, self._readers)
+        for shard in self._readers if self._topics_hold_up else moves.give:
             self._readers[shard][0].stop()
-        for shard in take:
-            self._take(shard, since[shard])
-        self._due_seconds = min([self._look_seconds, *((until - now + 1) / 1000 for until in expiries)])
+        if not self._topics_hold_up:
+            for shard, row in moves.take.items():
+                self._take(shard, row)
+        self._due_seconds = min(self._look_seconds, (moves.due_ms + 1) / 1000)
 
-    def _take(self, shard: ShardKey, since: int) -> None:
-        lease = self._leases.take(shard.stream_arn, shard.shard_id, self._owner, self._clock(), since)
-        if lease is None:
+    def _take(self, shard: ShardKey, row: Row) -> None:
+        held = self._sharing.take(shard, row)
+        if held is None:
             return
-        change = "opened" if lease.epoch == 1 else "taken"
+        change = "opened" if held.lease.epoch == 1 else "taken"
         metrics.LEASE_CHANGES.labels(change).inc()
         about = {"table": shard.table, "stream_arn": shard.stream_arn, "shard_id": shard.shard_id}
-        _log.info("shard %s", change, extra={**about, "position": lease.position, "epoch": lease.epoch})
-        reader = self._reader(shard, lease)
+        _log.info("shard %s", change, extra={**about, "position": held.lease.position, "epoch": held.lease.epoch})
+        reader = self._reader(shard, held)
         thread = self._thread(reader)
         self._readers[shard] = reader, thread
         thread.start()
@@ -222,7 +208,7 @@ class Coordinator:
         for _, thread in self._readers.values():
             thread.join()
         try:
-            self._leases.leave(self._owner)
+            self._sharing.leave()
         except StoreAwayError as error:
             _log.warning(
                 "bridge not taken off the list of bridges: its entry expires by itself", extra={"reason": str(error)}

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from cdc_bridge.dynamo_errors import errors_about
 from cdc_bridge.lease_items import item_of, key_of, row_of
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, Progress
-from cdc_bridge.lineage import RETENTION_MS, Row, State
+from cdc_bridge.lineage import Row, State
 from contracts.tables import LEASES
 
 if TYPE_CHECKING:
@@ -48,10 +48,9 @@ _FORWARD = (
 class LeaseTable(Leases):
     """The leases in DynamoDB."""
 
-    def __init__(self, dynamodb: DynamoDBClient, table_prefix: str, lease_ms: int) -> None:
+    def __init__(self, dynamodb: DynamoDBClient, table_prefix: str) -> None:
         self._dynamodb = dynamodb
         self._table = table_prefix + LEASES.name
-        self._lease_ms = lease_ms
 
     def rows(self, stream_arn: str) -> dict[str, Row]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -63,32 +62,42 @@ class LeaseTable(Leases):
         with _errors(self._table):
             return {item[LEASES.shard_id]["S"]: row_of(item) for page in pages for item in page["Items"]}
 
-    def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
+    def take(self, stream_arn: str, seen: Row, owner: str, until: int) -> Lease | None:
+        values = {
+            ":owner": {"S": owner},
+            ":until": {"N": str(until)},
+            ":since": {"N": str(seen.since)},
+            ":opened": {"S": State.OPENED},
+            ":ended": {"S": State.ENDED},
+            ":gap": {"S": State.GAP},
+            ":epoch": {"N": str(seen.epoch)},
+            ":one": {"N": "1"},
+        }
+        same = "#epoch = :epoch" if seen.epoch else "(attribute_not_exists(#epoch) OR #epoch = :epoch)"
+        if seen.owner is None:
+            same += " AND attribute_not_exists(#owner)"
+        else:
+            same += " AND #owner = :seen AND #expires_at = :expires_at"
+            same += " AND (attribute_not_exists(#renewals) OR #renewals = :renewals)"
+            values |= {
+                ":seen": {"S": seen.owner},
+                ":expires_at": {"N": str(seen.expires_at)},
+                ":renewals": {"N": str(seen.renewals)},
+            }
         try:
-            item = self._update(
+            row = self._update(
                 stream_arn,
-                shard_id,
+                seen.shard_id,
                 "SET #owner = :owner, #expires_at = :until, #state = if_not_exists(#state, :opened),"
                 " #since = if_not_exists(#since, :since), #tip_at = if_not_exists(#tip_at, :since) ADD #epoch :one",
-                "(attribute_not_exists(#owner) OR #expires_at <= :now)"
-                " AND (attribute_not_exists(#state) OR NOT #state IN (:ended, :gap))",
-                {
-                    ":owner": {"S": owner},
-                    ":now": {"N": str(now)},
-                    ":until": {"N": str(now + self._lease_ms)},
-                    ":since": {"N": str(since)},
-                    ":opened": {"S": State.OPENED},
-                    ":ended": {"S": State.ENDED},
-                    ":gap": {"S": State.GAP},
-                    ":one": {"N": "1"},
-                },
+                f"{same} AND (attribute_not_exists(#state) OR NOT #state IN (:ended, :gap))",
+                values,
             )
-        except LeaseLostError:
-            return None
-        row = row_of(item)
-        return Lease(
-            stream_arn, shard_id, owner, row.epoch, row.expires_at, row.state, row.position, row.since, row.tip_at
-        )
+        except LeaseLostError as error:
+            if error.found is None or (error.found.owner, error.found.epoch) != (owner, seen.epoch + 1):
+                return None
+            row = error.found
+        return Lease(stream_arn, seen.shard_id, owner, row.epoch, row.state, row.position, row.since, row.tip_at)
 
     def save(self, lease: Lease, progress: Progress, until: int | None) -> None:
         sets = ["#state = :state", "#since = :since", "#tip_at = :tip_at"]
@@ -114,45 +123,14 @@ class LeaseTable(Leases):
             sets.append("#expires_at = :until")
             values[":until"] = {"N": str(until)}
         update = f"SET {', '.join(sets)} ADD #renewals :one" + (f" REMOVE {', '.join(removes)}" if removes else "")
-        self._update_mine(lease, update, values, condition)
-
-    def renew(self, lease: Lease, now: int, tip_at: int) -> int:
-        until = now + self._lease_ms
-        values = {":until": {"N": str(until)}, ":tip_at": {"N": str(tip_at)}}
-        self._update_mine(lease, "SET #expires_at = :until, #tip_at = :tip_at", values)
-        return until
-
-    def checkpoint(self, lease: Lease, position: str) -> None:
-        self._update_mine(
-            lease,
-            "SET #position = :position, #state = :reading",
-            {
-                ":position": {"S": position},
-                ":length": {"N": str(len(position))},
-                ":reading": {"S": State.READING},
-            },
-            f" AND {_FORWARD}",
-        )
-
-    def opened(self, lease: Lease, tip_at: int) -> None:
-        values = {":opened": {"S": State.OPENED}, ":tip_at": {"N": str(tip_at)}}
-        self._update_mine(lease, "SET #state = :opened, #tip_at = :tip_at", values)
-
-    def finish(self, lease: Lease, tip_at: int) -> None:
-        values = {":ended": {"S": State.ENDED}, ":tip_at": {"N": str(tip_at)}}
-        self._update_mine(lease, "SET #state = :ended, #tip_at = :tip_at REMOVE #owner, #expires_at", values)
-
-    def release(self, lease: Lease) -> None:
-        self._update_mine(lease, "REMOVE #owner, #expires_at", {})
-
-    def fail(self, lease: Lease, gap: str) -> None:
-        values = {":state": {"S": State.GAP}, ":gap": {"S": gap}}
-        self._update_mine(lease, "SET #state = :state, #gap = :gap REMOVE #owner, #expires_at", values)
-
-    def go_on(self, lease: Lease, gap: str, now: int) -> None:
-        values = {":state": {"S": State.LEFT}, ":gap": {"S": gap}, ":since": {"N": str(now)}}
-        update = "SET #state = :state, #gap = :gap, #since = :since REMOVE #position"
-        self._update_mine(lease, update, values)
+        mine = {":owner": {"S": lease.owner}, ":epoch": {"N": str(lease.epoch)}}
+        try:
+            self._update(lease.stream_arn, lease.shard_id, update, f"{_MINE}{condition}", values | mine)
+        except LeaseLostError as error:
+            found = error.found
+            was_given_back = found is not None and (found.owner, found.epoch) == (None, lease.epoch)
+            if not (until is None and was_given_back):  # whoever else takes an owner away raises the epoch
+                raise
 
     def note(self, stream_arn: str, row: Row) -> bool:
         return self._put(stream_arn, row, "NOT #epoch >= :zero", {":zero": {"N": "0"}})
@@ -165,7 +143,8 @@ class LeaseTable(Leases):
         else:
             same += " AND #position = :position"
             values[":position"] = {"S": was.position}
-        return self._put(stream_arn, replace(becomes, owner=None, expires_at=0, epoch=was.epoch + 1), same, values)
+        becomes = replace(becomes, owner=None, expires_at=0, renewals=0, epoch=was.epoch + 1)
+        return self._put(stream_arn, becomes, same, values)
 
     def advance(self, stream_arn: str, shard_id: str, tip_at: int) -> None:
         with suppress(LeaseLostError):
@@ -182,15 +161,15 @@ class LeaseTable(Leases):
                 ExpressionAttributeValues={":epoch": {"N": str(row.epoch)}},
             )
 
-    def live(self, owner: str, now: int) -> dict[str, int]:
-        here = Row(owner, State.READING, epoch=1, expires_at=now + self._lease_ms)
-        with _errors(self._table):
-            self._dynamodb.put_item(TableName=self._table, Item=item_of(_BRIDGES_KEY, here))
-        rows = self.rows(_BRIDGES_KEY)
-        for row in rows.values():
-            if row.expires_at < now - RETENTION_MS:
-                self.prune(_BRIDGES_KEY, row)
-        return {name: row.expires_at for name, row in rows.items() if row.expires_at > now}
+    def live(self, owner: str, until: int) -> dict[str, Row]:
+        self._update(
+            _BRIDGES_KEY,
+            owner,
+            "SET #state = :reading, #epoch = :one, #expires_at = :until ADD #renewals :one",
+            None,
+            {":reading": {"S": State.READING}, ":until": {"N": str(until)}, ":one": {"N": "1"}},
+        )
+        return self.rows(_BRIDGES_KEY)
 
     def leave(self, owner: str) -> None:
         self.prune(_BRIDGES_KEY, Row(owner, State.READING, epoch=1))
@@ -204,28 +183,28 @@ class LeaseTable(Leases):
                     ConditionExpression=condition,
                     ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in condition},
                     ExpressionAttributeValues=values,
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 )
-        except LeaseLostError:
-            return False
+        except LeaseLostError as error:
+            return error.found == row
         return True
 
-    def _update_mine(self, lease: Lease, update: str, values: dict[str, Any], condition: str = "") -> None:
-        mine = {":owner": {"S": lease.owner}, ":epoch": {"N": str(lease.epoch)}}
-        self._update(lease.stream_arn, lease.shard_id, update, _MINE + condition, values | mine)
-
     def _update(
-        self, stream_arn: str, shard_id: str, update: str, condition: str, values: dict[str, Any]
-    ) -> dict[str, Any]:
+        self, stream_arn: str, shard_id: str, update: str, condition: str | None, values: dict[str, Any]
+    ) -> Row:
+        words = f"{update} {condition}"
         with _errors(self._table):
-            return self._dynamodb.update_item(
+            answer = self._dynamodb.update_item(
                 TableName=self._table,
                 Key=key_of(stream_arn, shard_id),
                 UpdateExpression=update,
-                ConditionExpression=condition,
-                ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in update + condition},
+                **({"ConditionExpression": condition} if condition else {}),  # type: ignore[arg-type]
+                ExpressionAttributeNames={name: _NAMES[name] for name in _NAMES if name in words},
                 ExpressionAttributeValues=values,
                 ReturnValues="ALL_NEW",
-            )["Attributes"]
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        return row_of(answer["Attributes"])
 
 
 @contextmanager
@@ -236,5 +215,7 @@ def _errors(table: str) -> Iterator[None]:
             yield
         except ClientError as error:
             if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
-                raise LeaseLostError(f"{table}: the lease is another's, or the position went backwards") from error
+                item: Any = error.response.get("Item")
+                text = f"{table}: the lease is another's, or the position went backwards"
+                raise LeaseLostError(text, row_of(item) if item else None) from error
             raise

@@ -15,6 +15,7 @@ def row_of(item: dict[str, Any]) -> Row:
         owner=item[LEASES.owner]["S"] if LEASES.owner in item else None,
         epoch=int(item[LEASES.epoch]["N"]) if LEASES.epoch in item else 0,
         expires_at=int(item[LEASES.expires_at]["N"]) if LEASES.expires_at in item else 0,
+        renewals=int(item[LEASES.renewals]["N"]) if LEASES.renewals in item else 0,
         since=int(item[LEASES.since]["N"]) if LEASES.since in item else 0,
         tip_at=int(item[LEASES.tip_at]["N"]) if LEASES.tip_at in item else 0,
         gap=item[LEASES.gap]["S"] if LEASES.gap in item else None,
@@ -37,6 +38,7 @@ def item_of(stream_arn: str, row: Row) -> dict[str, Any]:
     numbers = {
         LEASES.epoch: row.epoch,
         LEASES.expires_at: row.expires_at,
+        LEASES.renewals: row.renewals,
         LEASES.since: row.since,
         LEASES.tip_at: row.tip_at,
     }

@@ -2,7 +2,8 @@
 
 Rule: every write of an owner is conditional on owner and epoch, and every other write raises the epoch: taking a
 shard, and whatever an operator orders. So whoever lost a shard can write nothing more, however late it wakes up.
-Clocks decide only how soon a dead owner's shard is taken, never who may write.
+Time decides only how soon a dead owner's shard is taken, never who may write.
+A write whose answer was lost, and which botocore repeats, recognises itself in the row that it finds.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ table_key = LEASES.streams_of
 class LeaseLostError(Exception):
     """The row has changed hands, or an operator has changed it: stop producing for the shard."""
 
+    def __init__(self, text: str, found: Row | None = None) -> None:
+        super().__init__(text)
+        self.found = found  # the row as it is now
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -27,7 +32,6 @@ class Lease:
     shard_id: str
     owner: str
     epoch: int
-    expires_at: int
     state: State
     position: str | None
     since: int
@@ -49,41 +53,20 @@ class Leases(Protocol):
     """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable, and the tests' own in memory.
 
     Rows lie in partitions: a stream's ARN for its shards, table_key() for a table's streams, TOPICS_KEY for the topics.
-    Any method may raise StoreAwayError. Those that take a Lease raise LeaseLostError unless it is still held.
+    Any method may raise StoreAwayError. save() raises LeaseLostError unless the lease is still held.
     """
 
     def rows(self, stream_arn: str) -> dict[str, Row]:
         """Return all rows of a partition, by name."""
 
-    def take(self, stream_arn: str, shard_id: str, owner: str, now: int, since: int) -> Lease | None:
-        """Take a shard that is free or whose lease expired; None if it is another's, finished, or has a gap.
+    def take(self, stream_arn: str, seen: Row, owner: str, until: int) -> Lease | None:
+        """Take a shard whose row is as it was seen; None if it has changed since, is finished, or has a gap.
 
-        A shard that is new was born after `since`: whatever it holds is younger.
+        Whoever sees a row of another owner judges whether that one lives: expiry.py.
         """
 
     def save(self, lease: Lease, progress: Progress, until: int | None) -> None:
         """Write the progress and keep the lease until then, or give it back; the position never moves backwards."""
-
-    def renew(self, lease: Lease, now: int, tip_at: int) -> int:
-        """Keep the lease, and remember until when the shard is published; return until when the lease is kept."""
-
-    def checkpoint(self, lease: Lease, position: str) -> None:
-        """Remember that everything up to the position is published; never moves backwards."""
-
-    def opened(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard had nothing up to its tip, so that whatever comes is published."""
-
-    def finish(self, lease: Lease, tip_at: int) -> None:
-        """Remember that the shard is published to its end, and give the lease back."""
-
-    def release(self, lease: Lease) -> None:
-        """Give the lease back, for anybody to take at once."""
-
-    def fail(self, lease: Lease, gap: str) -> None:
-        """Remember a gap that nobody passes until an operator has cleared it, and give the lease back."""
-
-    def go_on(self, lease: Lease, gap: str, now: int) -> None:
-        """Remember a gap, and that the shard goes on at whatever is left of it now."""
 
     def note(self, stream_arn: str, row: Row) -> bool:
         """Write a row that nobody owns, unless there is one; say whether it was written."""
@@ -97,8 +80,8 @@ class Leases(Protocol):
     def prune(self, stream_arn: str, row: Row) -> None:
         """Forget a row, unless somebody has taken or changed it since."""
 
-    def live(self, owner: str, now: int) -> dict[str, int]:
-        """Say that a bridge is alive; return all that are, with until when they are believed to be."""
+    def live(self, owner: str, until: int) -> dict[str, Row]:
+        """Say that a bridge is alive; return the rows of all that said so and did not leave."""
 
     def leave(self, owner: str) -> None:
         """Say that a bridge is gone."""

@@ -54,6 +54,7 @@ class Row:
     owner: str | None = None
     epoch: int = 0
     expires_at: int = 0
+    renewals: int = 0
     since: int = 0  # whatever was committed after this moment (ms) must be published, or told as a gap
     tip_at: int = 0  # whatever had to be published and was committed before this moment is published
     gap: str | None = None  # what was lost, until an operator clears it

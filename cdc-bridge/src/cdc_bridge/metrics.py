@@ -33,7 +33,7 @@ STOPPED = Gauge(
 )
 LEASE_CHANGES = Counter(
     "cdc_bridge_lease_changes",
-    "Shards opened, taken, lost, revoked, released, failed and finished.",
+    "Shards opened, taken, lost, released, failed and finished.",
     ["change"],
     registry=METRICS,
 )

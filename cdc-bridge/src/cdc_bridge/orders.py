@@ -49,11 +49,10 @@ class Orders:
         """Describe every stream, shard and topic in one line each."""
         for entry in self._entries():
             row = entry.row
-            owner = row.owner if row.owner and row.expires_at > now else "nobody"
             until = f"published until {(now - row.tip_at) / 1000:.1f} s ago" if row.tip_at else "never read to its tip"
             words = [entry.table, row.shard_id, row.state]
             if entry.is_shard:
-                words += [f"owner {owner}", f"position {row.position or 'none'}"]
+                words += [f"owner {row.owner or 'nobody'}", f"position {row.position or 'none'}"]
             if entry.of != TOPICS_KEY and row.state is not State.ENDED:
                 words.append(until)
             gap = [f"GAP {row.gap}; next: {next_steps(entry.table, row.shard_id)}"] if row.gap else []

@@ -11,8 +11,8 @@ from itertools import takewhile
 
 from cdc_bridge import metrics
 from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
+from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import RefusedError
-from cdc_bridge.leases import Lease, Leases
 from cdc_bridge.lineage import ShardKey, State, is_overdue
 from cdc_bridge.message import Message, instead_of, message_for
 from cdc_bridge.translate import Record
@@ -45,9 +45,8 @@ class ShardProgress:
     """Publishes the records of one shard's pages, and remembers how far."""
 
     shard: ShardKey
-    lease: Lease
+    lease: HeldLease
     codecs: Mapping[str, Codec]
-    leases: Leases
     clock: Callable[[], int]
     _one_by_one: bool = False  # Kafka refused a message of the page: find out which
     _replaced: dict[str, Message] = field(
@@ -56,10 +55,9 @@ class ShardProgress:
 
     def __post_init__(self) -> None:
         """Begin where the lease says."""
-        self.position = self.lease.position
-        self.tip_at = self.lease.tip_at
-        self._state = self.lease.state
-        self._since = self.lease.since
+        progress = self.lease.progress
+        self.position, self.tip_at = progress.position, progress.tip_at
+        self._state, self._since = progress.state, progress.since
 
     @property
     def wants_only_what_is_left(self) -> bool:
@@ -74,9 +72,8 @@ class ShardProgress:
 
     def pass_gap(self, gap: str) -> None:
         """Go on at whatever is left."""
-        now = self.clock()
-        self.leases.go_on(self.lease, gap, now)
-        self._state, self.position, self._since = State.LEFT, None, now
+        self.lease.go_on(gap)
+        self._state, self.position, self._since = State.LEFT, None, self.lease.progress.since
 
     def publish_one_by_one(self) -> None:
         """Let the next ship() publish its records one by one, because Kafka refused some among them."""
@@ -106,6 +103,7 @@ class ShardProgress:
             self.tip_at = max(self.tip_at, asked_at - SETTLED_MS)
         elif page.records:
             self.tip_at = max(self.tip_at, created_ms(page.records[-1]))
+        self.lease.note_tip(self.tip_at)
         metrics.TIP_AT.labels(self.shard.table, self.shard.shard_id).set(self.tip_at)
         if at_tip and self.wants_only_what_is_left:
             self._begin_at_the_tip()
@@ -123,10 +121,10 @@ class ShardProgress:
     def _begin_at_the_tip(self) -> None:
         """Remember that whatever was left or to be skipped is behind us: from here on nothing may be missing."""
         if self.position is None:
-            self.leases.opened(self.lease, self.tip_at)
+            self.lease.opened()
             self._state = State.OPENED
         else:
-            self.leases.checkpoint(self.lease, self.position)
+            self.lease.checkpoint(self.position)
             self._state = State.READING
 
     def _publish_alone(self, publish: Publish, record: Record) -> None:
@@ -144,7 +142,7 @@ class ShardProgress:
         publish(messages)
         last, _ = records[-1]
         position = last["dynamodb"]["SequenceNumber"]
-        self.leases.checkpoint(self.lease, position)
+        self.lease.checkpoint(position)
         self._state, self.position = State.READING, position
         self._count(messages)
 

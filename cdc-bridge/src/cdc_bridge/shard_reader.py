@@ -15,8 +15,9 @@ from typing import Protocol
 
 from cdc_bridge import gaps, metrics
 from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
+from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
-from cdc_bridge.leases import Lease, LeaseLostError, Leases
+from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message
 from cdc_bridge.shard_progress import Publish, ShardProgress, TooLateError
@@ -57,41 +58,30 @@ class ShardReader:
     def __init__(
         self,
         shard: ShardKey,
-        lease: Lease,
+        lease: HeldLease,
         codecs: Mapping[str, Codec],
-        leases: Leases,
         pages: Callable[[], Pages],
         publisher: Callable[[], AbstractContextManager[Publisher]],
         policy: gaps.Policy,
         clock: Callable[[], int],
+        steady: Callable[[], int],
     ) -> None:
         self.shard = shard
         self.lease = lease
-        self.expires_at = lease.expires_at  # written by the coordinator's thread, at each renewal
-        self.progressed_at = self.heard_at = clock()  # read by it: when a page succeeded; when this thread last ran
+        self.progressed_at = self.heard_at = steady()  # when a page succeeded; when this thread last ran
         self.trouble: Exception | None = None
-        self._progress = ShardProgress(shard, lease, codecs, leases, clock)
-        self._leases = leases
+        self._progress = ShardProgress(shard, lease, codecs, clock)
         self._pages = pages
         self._publisher = publisher
         self._policy = policy
         self._clock = clock
+        self._steady = steady
         self._stopping = threading.Event()
         self._given_up = threading.Event()
-        self._revoked = threading.Event()
-
-    @property
-    def tip_at(self) -> int:
-        """Until when the shard is published."""
-        return self._progress.tip_at
 
     def stop(self) -> None:
         """Ask it to finish its page and give the lease back."""
         self._stopping.set()
-
-    def revoke(self) -> None:
-        """Say that the lease is another's, or nobody's."""
-        self._revoked.set()
 
     def give_up(self) -> None:
         """Make it leave its page: there is no more time."""
@@ -102,12 +92,12 @@ class ShardReader:
         """Publish until the shard ends, a gap opens, the lease is lost or somebody says stop."""
         try:
             if self._until_done():
-                self._leave("finished", lambda lease: self._leases.finish(lease, self.tip_at))
+                self._leave("finished", self.lease.finish)
             else:
-                self._leave("released", self._leases.release)
+                self._leave("released", self.lease.release)
         except GapError as error:
             gap = self._report_gap(error)
-            self._leave("failed", lambda lease: self._leases.fail(lease, gap))
+            self._leave("failed", lambda: self.lease.fail(gap))
         except LeaseLostError as error:
             self._report_loss(error)
         finally:
@@ -158,7 +148,7 @@ class ShardReader:
             while not self._stopping.is_set():
                 self._show_life()
                 self._check_lease()  # with no records too: whoever has it now would read beside us
-                began = self._clock()
+                began = self._steady()
                 page = pages.read(self._progress.position)
                 received_at = self._clock()
                 metrics.RECORDS_READ.labels(self.shard.table).inc(len(page.records))
@@ -166,12 +156,12 @@ class ShardReader:
                     self._progress.ship(self._guarded(publisher), page.records)
                 self._progress.note_tip(page, asked_at)
                 asked_at = received_at  # the next page may be asked for as soon as this one is given
-                self.progressed_at = self._clock()
+                self.progressed_at = self._steady()
                 self.trouble = None
                 if page.last:
                     return True
                 pause = pause_after(len(page.records), pause)
-                self._stopping.wait(max(0, pause - (self._clock() - began) / 1000))
+                self._stopping.wait(max(0, pause - (self._steady() - began) / 1000))
         return False
 
     def _guarded(self, publisher: Publisher) -> Publish:
@@ -189,10 +179,10 @@ class ShardReader:
         return publish
 
     def _show_life(self) -> None:
-        self.heard_at = self._clock()
+        self.heard_at = self._steady()
 
     def _expired(self) -> bool:
-        return self._revoked.is_set() or self._clock() >= self.expires_at
+        return not self.lease.is_held(self._steady())
 
     def _check_lease(self) -> None:
         if self._expired():
@@ -205,20 +195,13 @@ class ShardReader:
         return gaps.describe(kind, str(gap), position)
 
     def _report_loss(self, error: LeaseLostError) -> None:
-        """Tell an order from a loss: before a lease expires only an operator takes it."""
-        if self._clock() < self.expires_at:
-            metrics.LEASE_CHANGES.labels("revoked").inc()
-            _log.info(
-                "lease revoked: by an operator, or by a bridge whose clock is ahead", extra=self._progress.about()
-            )
-        else:
-            metrics.LEASE_CHANGES.labels("lost").inc()
-            _log.warning("lease lost", extra=self._progress.about(reason=str(error)))
+        metrics.LEASE_CHANGES.labels("lost").inc()
+        _log.warning("lease lost", extra=self._progress.about(reason=str(error)))
 
-    def _leave(self, change: str, write: Callable[[Lease], None]) -> None:
+    def _leave(self, change: str, write: Callable[[], None]) -> None:
         """Give the lease back; if that fails it expires by itself."""
         try:
-            write(self.lease)
+            write()
         except (LeaseLostError, StoreAwayError) as error:
             _log.warning("lease not given back: it expires by itself", extra=self._progress.about(reason=str(error)))
         else:

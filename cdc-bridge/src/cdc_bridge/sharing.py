@@ -1,0 +1,68 @@
+"""Our share of the shards: which leases to take, which to give back, and who else is alive.
+
+Rule: what is nobody's or a dead owner's is taken until we hold our share. Whether an owner lives is judged by its own
+writes and our steady clock: expiry.py.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from cdc_bridge.balance import moves
+from cdc_bridge.expiry import Expiry
+from cdc_bridge.held_lease import HeldLease
+from cdc_bridge.leases import Leases
+from cdc_bridge.lineage import Row, ShardKey
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What to do, and in how many milliseconds the next lease may run out."""
+
+    take: Mapping[ShardKey, Row]
+    give: Collection[ShardKey]
+    due_ms: int
+
+
+class Sharing:
+    """Takes leases for this process; a lease holds for lease_ms without a renewal."""
+
+    def __init__(
+        self, leases: Leases, owner: str, lease_ms: int, wall: Callable[[], int], steady: Callable[[], int]
+    ) -> None:
+        self._leases = leases
+        self._owner = owner
+        self._lease_ms = lease_ms
+        self._wall = wall
+        self._steady = steady
+        self._shards = Expiry(lease_ms)
+        self._bridges = Expiry(lease_ms)
+
+    def moves(self, rows: Mapping[ShardKey, Row], held: Collection[ShardKey]) -> Moves:
+        """Say which of the shards that may be read to take, and which of ours are too many."""
+        bridges = self._leases.live(self._owner, self._wall() + self._lease_ms)
+        now = self._steady()
+        until = self._bridges.look(bridges, now)
+        alive = {name for name in bridges if until[name] > now}
+        for name in bridges.keys() - alive - {self._owner}:
+            self._leases.leave(name)
+        ends = self._shards.look(rows, now)
+        owners: dict[ShardKey, str | None] = dict.fromkeys(held, self._owner)
+        for shard, row in rows.items():
+            if shard not in owners:  # one of our own name that we do not hold was lost
+                owners[shard] = row.owner if row.owner != self._owner and ends[shard] > now else None
+        take, give = moves(self._owner, alive, owners)
+        waits = [until[name] for name in alive - {self._owner}]
+        waits += [ends[shard] for shard, owner in owners.items() if owner not in (None, self._owner)]
+        return Moves({shard: rows[shard] for shard in take}, give, min(waits, default=now + self._lease_ms) - now)
+
+    def take(self, shard: ShardKey, row: Row) -> HeldLease | None:
+        """Take a shard, unless its row has changed since we saw it."""
+        sent_at = self._steady()
+        lease = self._leases.take(shard.stream_arn, row, self._owner, self._wall() + self._lease_ms)
+        if lease is None:
+            return None
+        return HeldLease(self._leases, lease, self._lease_ms, sent_at, self._wall, self._steady)
+
+    def leave(self) -> None:
+        """Say that we are gone."""
+        self._leases.leave(self._owner)

@@ -1,0 +1,77 @@
+"""Who lives is judged by what its rows do, never by what they say about time."""
+
+import pytest
+
+from cdc_bridge.expiry import Expiry
+from cdc_bridge.lineage import Row, ShardKey, State
+from cdc_bridge.sharing import Sharing
+
+from .memory import LEASE_MS, MemoryLeases, hold, take
+
+NOW = 1_700_000_000_000
+HOUR_MS = 3_600_000
+SHARD = ShardKey("followers", "arn", "shard")
+
+
+@pytest.fixture
+def world():
+    """A shard, and a bridge that looks at it as often as it likes."""
+
+    class World:
+        leases = MemoryLeases()
+        steady = 0
+
+        def look(self):
+            rows = {ShardKey("followers", "arn", name): row for name, row in self.leases.rows("arn").items()}
+            return self.us.moves(rows, [])
+
+    world = World()
+    world.us = Sharing(world.leases, "us", LEASE_MS, lambda: NOW, lambda: world.steady)
+    return world
+
+
+@pytest.mark.parametrize("ahead", [0, HOUR_MS, -HOUR_MS])
+def test_a_dead_owners_shard_is_taken_after_one_lease(world, ahead):
+    """Wherever its clock was."""
+    world.leases.live("dead", NOW + ahead + LEASE_MS)
+    take(world.leases, "arn", "shard", "dead", NOW + ahead)
+    first = world.look()
+    assert (dict(first.take), first.due_ms) == ({}, LEASE_MS)
+    world.steady = LEASE_MS - 1
+    assert dict(world.look().take) == {}
+    world.steady = LEASE_MS
+    [(shard, row)] = world.look().take.items()
+    assert world.us.take(shard, row).lease.epoch == 2
+    assert world.leases.rows("bridges").keys() == {"us"}
+
+
+def test_an_owner_that_renews_keeps_its_shard(world):
+    """Though its clock stands still, as long ago as you like."""
+    held = hold(world.leases, "arn", "shard", lambda: 0, "other")
+    for world.steady in range(0, 10 * LEASE_MS, LEASE_MS - 1):
+        world.leases.live("other", 0)
+        held.renew()
+        assert dict(world.look().take) == {}
+
+
+def test_what_was_given_back_waits_for_nothing(world):
+    hold(world.leases, "arn", "shard", lambda: NOW, "other").release()
+    assert list(world.look().take) == [SHARD]
+
+
+def test_what_is_ours_by_its_row_and_not_held_is_taken_again_at_once(world):
+    """A renewal came too late, so its reader has ended; nobody else need be waited for."""
+    take(world.leases, "arn", "shard", "us", NOW)
+    assert list(world.look().take) == [SHARD]
+
+
+def test_a_renewal_of_a_released_bridge_counts_too():
+    """Up to 0.2.0 it writes no renewals, only until when it holds the lease."""
+    expiry = Expiry(LEASE_MS)
+    row = Row("shard", State.READING, owner="0.2.0", epoch=1, expires_at=1)
+    assert expiry.look({"shard": row}, 0) == {"shard": LEASE_MS}
+    assert expiry.look({"shard": row}, 5) == {"shard": LEASE_MS}
+    row = Row("shard", State.READING, owner="0.2.0", epoch=1, expires_at=2)
+    assert expiry.look({"shard": row}, 6) == {"shard": LEASE_MS + 6}
+    assert expiry.look({}, 7) == {}
+    assert expiry.look({"shard": row}, 8) == {"shard": LEASE_MS + 8}
