@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import botocore.session
 from botocore.errorfactory import ClientExceptionsFactory
 
-from contracts.table_files import load
+from contracts.table_files import TableFile, load
 from contracts.topic import DATA
 from murmuration_testkit.unkind_aws.stream import Stream
 from murmuration_testkit.unkind_aws.table import Table
@@ -88,7 +88,7 @@ class UnkindAws:
         self._is_meanwhile = False
         self._later: list[tuple[float, int, Callable[[], object]]] = []
         self._order = count()
-        for file in load(DATA).values():
+        for file in _tables().values():
             self.make_table(f"{table_prefix}{file.name}", file.create).expires = file.expires
 
     @property
@@ -201,6 +201,11 @@ class UnkindAws:
             for item in list(table.items()):
                 if table.expires in item and int(item[table.expires]["N"]) <= self.now:
                     table.put(table.key_of(item), None, self.now, self.dice)
+
+
+@cache
+def _tables() -> Mapping[str, TableFile]:
+    return load(DATA)
 
 
 @cache
