@@ -159,7 +159,7 @@ def lose(world):
 LOST = (
     "unreadable: shard old: trimmed; published up to 000000000000000000005; next: "
     "`python -m cdc_bridge clear old`, then "
-    "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
+    "count-reconciler recounts by itself; `python -m fanout_worker cold --all`"
 )
 
 
@@ -199,7 +199,7 @@ def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world
 VANISHED = (
     "vanished: the shard left the stream before it was read to its end; published up to nothing; "
     "next: `python -m cdc_bridge clear gone`, then "
-    "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
+    "count-reconciler recounts by itself; `python -m fanout_worker cold --all`"
 )
 
 

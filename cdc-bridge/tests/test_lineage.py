@@ -1,5 +1,6 @@
 """On any forest of shards and whatever ages out meanwhile: parents first, nothing forgotten, no loss in silence."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,12 +121,25 @@ def test_the_row_of_a_finished_shard_is_kept_while_anything_needs_it():
 
 
 def test_a_stream_is_published_as_far_as_its_slowest_shard():
-    """A shard that nobody has begun is the slowest of all; one that is finished holds up nobody."""
+    """A shard that nobody has begun is the slowest of all; one whose child is there holds up nobody."""
     known = {"a": Row("a", State.READING, tip_at=7), "b": Row("b", State.READING, tip_at=5), "c": Row("c", State.ENDED)}
-    a, b, c, new = (Shard(name, None) for name in ("a", "b", "c", "new"))
+    a, b, c, new = Shard("a", "c"), Shard("b", None), Shard("c", None), Shard("new", None)
     assert tip([a, b, c], known, 9) == 5
     assert tip([a, c], known, 6) == 6
     assert tip([a, b, c, new], known, 9) == 0
+
+
+@pytest.mark.parametrize("listed", [[], [PARENT]])
+def test_a_child_that_is_not_listed_yet_holds_up_its_stream(listed):
+    """It is written to, and nobody knows what is published; after a day it is known, or lost."""
+    other, ended = Shard("other", None), Row("parent", State.ENDED, since=NOW - 9, tip_at=NOW)
+    known = {"parent": ended, "other": Row("other", State.READING, tip_at=NOW + 900_000)}
+    assert tip([other, *listed], known, NOW + 950_000) == NOW
+    known["child"] = Row("child", State.READING, tip_at=NOW + 800_000)
+    assert tip([other, *listed], known, NOW + 950_000) == NOW
+    assert tip([other, *listed, CHILD], known, NOW + 950_000) == NOW + 800_000
+    known["other"] = Row("other", State.READING, tip_at=NOW + RETENTION_MS)
+    assert tip([other], known, NOW + RETENTION_MS) == NOW + RETENTION_MS
 
 
 def test_the_states_are_those_that_the_tables_file_names():

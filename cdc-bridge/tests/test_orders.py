@@ -44,7 +44,7 @@ def test_the_list_shows_owner_state_position_lag_and_gap(orders, leases):
     leases.note(ARN, Row("other", State.GAP, gap="unreadable: trimmed"))
     steps = (
         "`python -m cdc_bridge clear other`, then "
-        "`python -m count_aggregator reconcile --all` and `python -m fanout_worker cold --all`"
+        "count-reconciler recounts by itself; `python -m fanout_worker cold --all`"
     )
     assert list(orders.shards(NOW)) == [
         "followers  arn:followers/1  reading  published until 0.5 s ago",

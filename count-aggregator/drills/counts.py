@@ -151,7 +151,7 @@ def recount() -> dict[str, Any]:
 
 
 def _reconcile(users: list[str]) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "count_aggregator", "reconcile", "--rate", "500", "--user", *users]
+    command = [sys.executable, "-m", "count_aggregator", "reconcile", "--rate", "500", "--apart", "1", "--user", *users]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # noqa: S603
 
 

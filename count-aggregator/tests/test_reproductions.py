@@ -5,11 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from count_aggregator.bridge_progress import BridgeProgress
 from count_aggregator.counting import Counting
-from count_aggregator.dynamo_accounts import Accounts, Look
 from count_aggregator.ledger import PLACE, ROOM, Ledger, OvertakenError, Place
-from count_aggregator.reconcile import Reconciliation
 from count_aggregator.tally import tally
 from count_aggregator.topic import KEPT_SECONDS
 
@@ -111,82 +108,3 @@ def test_demo_py_ttl_a_replay_counts_nothing_twice_while_kafka_still_has_the_rec
     assert ("ledgers", PARTITION, PLACE) in dynamodb.items
     Counting(ledger, now=lambda: now[0]).count(PARTITION, TOPIC_ID, EVENTS)
     assert dynamodb.count("bob") == 3
-
-
-@known_fault
-def test_demo_py_gsi_a_right_count_is_left_alone_while_the_index_lags():
-    """AWS fills by_follower a little later than the table; the looks of a repair must not both fall in between."""
-    now = [1_000.0]
-
-    class Lagging:
-        count = 11
-
-        def look(self, _):
-            return Look(0, self.count, 5, 0, 10 if now[0] < 1_008 else 11)
-
-        def repair(self, _, look):
-            self.count += look.drift[1]
-            return True
-
-    accounts = Lagging()
-
-    def sleep(seconds):
-        now[0] += seconds
-
-    everything = {("FollowChanged", 0): 7}
-    Reconciliation(
-        accounts,
-        published_until=lambda: now[0] * 1000 - 1500,
-        ends=lambda: everything,
-        counted=lambda: everything,
-        patience_seconds=600,
-        now=lambda: now[0],
-        sleep=sleep,
-    ).run(["bob"])
-    assert accounts.count == 11
-
-
-@known_fault
-def test_demo_py_hidden_whoever_is_counted_during_a_recount_of_everybody_is_a_suspect():
-    """An event vanished: bob has five rows and a count of four. A follow that comes between the two scans hides it."""
-    count = [4]
-
-    class Scans:
-        def get_paginator(self, _):
-            return self
-
-        def paginate(self, TableName, **_):  # noqa: N803
-            if TableName == "followers":
-                yield {"Items": [{"followee_id": {"S": "bob"}, "follower_id": {"S": f"fan-{n}"}} for n in range(5)]}
-                count[0] += 1  # somebody follows bob behind this scan, and is counted before the next
-            else:
-                fans = [{"user_id": {"S": f"fan-{n}"}, "following_count": {"N": "1"}} for n in range(5)]
-                yield {"Items": [*fans, {"user_id": {"S": "bob"}, "followers_count": {"N": str(count[0])}}]}
-
-    _, suspects = Accounts(Scans(), "", lambda: None).suspects()
-    assert suspects == ["bob"]
-
-
-@known_fault
-def test_demo_py_child_a_shard_that_is_not_listed_yet_counts_as_not_published():
-    """A parent has ended and its child is written to, but the listing is behind: nobody knows what is published."""
-    parent_ended_at, other_tip = 100, 900_000
-    rows = [
-        {"shard_id": {"S": "parent"}, "state": {"S": "ended"}, "tip_at": {"N": str(parent_ended_at)}},
-        {"shard_id": {"S": "other"}, "state": {"S": "reading"}, "tip_at": {"N": str(other_tip)}},
-    ]
-
-    class AWS:
-        def describe_table(self, **_):
-            return {"Table": {"LatestStreamArn": "arn"}}
-
-        def describe_stream(self, **_):
-            return {"StreamDescription": {"Shards": [{"ShardId": "parent"}, {"ShardId": "other"}]}}
-
-        def get_paginator(self, _):
-            return self
-
-        def paginate(self, **_):
-            return [{"Items": rows}]
-
-    assert BridgeProgress(AWS(), AWS(), "").published_until() <= parent_ended_at

@@ -120,18 +120,21 @@ class Discovery:
             first = State.LEFT if known else self._first
             self._leases.note(stream_arn, Row(shard.shard_id, first, since=self._clock()))
         if not known:
-            self._leases.note(key, Row(stream_arn, State.READING))
             about = {"table": table, "stream_arn": stream_arn, "start": self._first}
-            _log.info("table seen for the first time", extra=about)
             if self._older_rows(table, stream_arn):
                 next_ = gaps.repair_of(table, stream_arn)
                 warning = "the table may have rows older than its stream: no events tell of them"
+                gaps.owe_recount(self._leases, table, stream_arn, warning, self._clock())
                 _log.warning(warning, extra={**about, "next": next_})
+            self._leases.note(key, Row(stream_arn, State.READING))
+            _log.info("table seen for the first time", extra=about)
             return
         detail = f"it follows {max(known)}, and what was written between the two left no trace"
         state = State.GAP if self._holds_up else State.READING
         kind = gaps.Kind.STREAM
-        if self._leases.note(key, Row(stream_arn, state, gap=gaps.describe(kind, detail, None))):
+        gap = gaps.describe(kind, detail, None)
+        gaps.owe_recount(self._leases, table, stream_arn, gap, self._clock())
+        if self._leases.note(key, Row(stream_arn, state, gap=gap)):
             gaps.tell(table, stream_arn, "", None, kind, detail)
 
     def _shards(self, table: str, stream_arn: str) -> tuple[Sequence[Shard], dict[str, Row]]:
@@ -166,6 +169,7 @@ class Discovery:
         becomes = replace(passed, gap=gaps.describe(kind, detail, row.position))
         if self._holds_up:
             becomes = replace(becomes, state=State.GAP, since=row.since)
+        gaps.owe_recount(self._leases, table, row.shard_id, str(becomes.gap), self._clock())
         if self._leases.overrule(stream_arn, row, becomes):
             gaps.tell(table, stream_arn, row.shard_id, row.position, kind, detail)
         return becomes

@@ -1,7 +1,8 @@
 """What was lost before it was read: said once in the log and the metrics, and kept in the leases table.
 
 Rule: a gap is never passed in silence. Under the policy `fail` nobody reads on until an operator has cleared it; under
-`continue` what is left is read, and the gap is told all the same until it is cleared.
+`continue` what is left is read, and the gap is told all the same until it is cleared. Under both, a gap that concerns
+follows is first written as a row of its own, which count-aggregator deletes when it has recounted everybody.
 """
 
 import logging
@@ -9,8 +10,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from cdc_bridge import metrics
-from cdc_bridge.lineage import Row
-from contracts.tables import FOLLOWERS
+from cdc_bridge.leases import Leases
+from cdc_bridge.lineage import Row, State
+from contracts.tables import FOLLOWERS, LEASES
 
 _log = logging.getLogger(__name__)
 
@@ -36,10 +38,20 @@ def describe(kind: Kind, detail: str, position: str | None) -> str:
     return f"{kind}: {detail}; published up to {position or 'nothing'}"
 
 
+def concerns_follows(table: str, name: str) -> bool:
+    """Say whether counts may be wrong after a gap of a table's shard or stream, or of a topic."""
+    return table == FOLLOWERS.name or name.startswith("FollowChanged")
+
+
+def owe_recount(leases: Leases, table: str, name: str, gap: str, now: int) -> None:
+    """Have count-aggregator recount everybody, if the gap concerns follows: before the gap is passed or cleared."""
+    if concerns_follows(table, name):
+        leases.note(LEASES.recounts(), Row(f"{name} at {now}", State.GAP, since=now, gap=gap))
+
+
 def repair_of(table: str, name: str) -> str:
-    """Name the commands that repair what this gap did to others: of a table's shard or stream, or of a topic."""
-    concerns_follows = table == FOLLOWERS.name or name.startswith("FollowChanged")
-    recount = "`python -m count_aggregator reconcile --all` and " if concerns_follows else ""
+    """Say what repairs what this gap did to others: of a table's shard or stream, or of a topic."""
+    recount = "count-reconciler recounts by itself; " if concerns_follows(table, name) else ""
     return f"{recount}`python -m fanout_worker cold --all`"
 
 

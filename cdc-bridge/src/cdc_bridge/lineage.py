@@ -130,9 +130,18 @@ def prunable(listing: Collection[Shard], rows: Mapping[str, Row], now: int) -> s
 
 
 def tip(listing: Iterable[Shard], rows: Mapping[str, Row], listed_at: int) -> int:
-    """Say until when the whole stream is published: as far as the shard that is furthest behind."""
+    """Say until when the whole stream is published: as far as the shard that is furthest behind.
+
+    Behind a shard that ended another one begins at once. While the listing lags and does not name it, nobody knows what
+    it holds, so its parent's end is as far as we know; once the parent may be trimmed, its child is known or lost.
+    """
+    shards = list(listing)
     tips = [listed_at]
-    for shard in listing:
+    parents = {shard.parent_id for shard in shards}
+    for name, ended in rows.items():
+        if ended.state is State.ENDED and name not in parents and not is_overdue(ended.since, ended.tip_at, listed_at):
+            tips.append(ended.tip_at)
+    for shard in shards:
         row = rows.get(shard.shard_id)
         if row is None:
             tips.append(0)

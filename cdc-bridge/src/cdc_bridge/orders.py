@@ -7,7 +7,7 @@ what it had in hand. Whoever takes the shard next goes on as the row says.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cdc_bridge.gaps import next_steps, repair_of
+from cdc_bridge.gaps import next_steps, owe_recount, repair_of
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, State
 
@@ -75,6 +75,8 @@ class Orders:
             moved = replace(moved, state=State.SKIPPING, position=None)
         else:
             moved = replace(moved, state=State.READING, position=to)
+        if to != "TRIM_HORIZON":
+            owe_recount(self._leases, entry.table, shard_id, f"moved by an operator to {to}", now)
         self._order(entry, moved)
         return f"{shard_id} is read from {to} on. {meaning}"
 
@@ -88,6 +90,7 @@ class Orders:
             cleared = replace(cleared, state=State.LEFT, position=None, since=now)
         elif entry.row.state is State.GAP:
             cleared = replace(cleared, state=State.READING)
+        owe_recount(self._leases, entry.table, name, entry.row.gap, now)  # an older bridge noted none
         self._order(entry, cleared)
         return f"gap of {name} cleared ({entry.row.gap}); next: {repair_of(entry.table, name)}"
 

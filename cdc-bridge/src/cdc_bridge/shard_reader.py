@@ -189,10 +189,12 @@ class ShardReader:
             raise LeaseLostError("taken by another, or not renewed in time")
 
     def _report_gap(self, gap: GapError) -> str:
-        """Log and count a gap; return its text for the shard's row."""
+        """Log and count a gap, and have it recounted; return its text for the shard's row."""
         shard, kind, position = self.shard, gaps.Kind.UNREADABLE, self._progress.position
         gaps.tell(shard.table, shard.stream_arn, shard.shard_id, position, kind, str(gap))
-        return gaps.describe(kind, str(gap), position)
+        text = gaps.describe(kind, str(gap), position)
+        self.lease.owe_recount(shard.table, text)
+        return text
 
     def _report_loss(self, error: LeaseLostError) -> None:
         metrics.LEASE_CHANGES.labels("lost").inc()

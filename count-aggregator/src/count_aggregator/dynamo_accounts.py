@@ -1,8 +1,7 @@
 """Rows and counts as DynamoDB has them: one account exactly, or everybody in passing."""
 
-import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,15 +39,13 @@ class Accounts:
         self._before_page = before_page
 
     def look(self, user_id: str) -> Look:
-        """Look at an account: counts first, then rows; the index by_follower may lag a little behind its table."""
+        """Look at an account: counts first, then rows; the index by_follower may lag behind its table."""
         self._before_page()
         key: Any = {USERS.user_id: {"S": user_id}}
         with errors_named():
             item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
         return Look(
-            followers_count=_number(item, USERS.followers_count),
-            following_count=_number(item, USERS.following_count),
-            version=_number(item, USERS.counts_version),
+            *_counts(item),
             followers=self._rows(FOLLOWERS.followee_id, user_id, ConsistentRead=True),
             following=self._rows(FOLLOWERS.follower_id, user_id, IndexName=FOLLOWERS.by_follower),
         )
@@ -76,46 +73,45 @@ class Accounts:
             return False
         return True
 
-    def most_followed(self, count: int) -> list[str]:
-        """Return the accounts with the most followers, by their counts, and any with a count below zero.
+    def following(self, users: Collection[str]) -> dict[str, int]:
+        """Count in the table itself whom they follow: one scan of followers, strongly consistent."""
+        found = dict.fromkeys(users, 0)
+        for item in self._scan(
+            TableName=self._followers, ConsistentRead=True, ProjectionExpression=FOLLOWERS.follower_id
+        ):
+            if (user := item[FOLLOWERS.follower_id]["S"]) in found:
+                found[user] += 1
+        return found
 
-        One scan of users, `count` ids in memory.
+    def suspects(self, until_counted: Callable[[], object] = lambda: None) -> tuple[int, list[str]]:
+        """Return how many accounts there are, and everybody whose counts these scans do not prove to be right.
+
+        Users, then followers, both sums in memory, then, when whatever was committed by then is counted, users again:
+        whose counts moved meanwhile is a suspect, and so is who has rows and no item in users.
         """
-        negative: list[str] = []
-
-        def everyone() -> Iterator[tuple[int, str]]:
-            for item in self._scan_users():
-                if min(_number(item, USERS.followers_count), _number(item, USERS.following_count)) < 0:
-                    negative.append(item[USERS.user_id]["S"])
-                yield _number(item, USERS.followers_count), item[USERS.user_id]["S"]
-
-        top = [user for _, user in heapq.nlargest(count, everyone())]
-        return [*dict.fromkeys([*top, *negative])]
-
-    def suspects(self) -> tuple[int, list[str]]:
-        """Return how many accounts there are, and those whose rows and counts differ at a glance.
-
-        One scan of followers and one of users, both sums in memory. What changes meanwhile looks suspicious; what has
-        rows and no item in users is.
-        """
+        before = {item[USERS.user_id]["S"]: hash(_counts(item)) for item in self._scan_users()}
         followers: Counter[str] = Counter()
         following: Counter[str] = Counter()
-        for item in self._scan(TableName=self._followers, ProjectionExpression="followee_id, follower_id"):
+        for item in self._scan(
+            TableName=self._followers, ConsistentRead=True, ProjectionExpression="followee_id, follower_id"
+        ):
             followers[item[FOLLOWERS.followee_id]["S"]] += 1
             following[item[FOLLOWERS.follower_id]["S"]] += 1
+        until_counted()
         seen = 0
-        different = []
+        suspects = []
         for item in self._scan_users():
             seen += 1
-            user = item[USERS.user_id]["S"]
+            user, counts = item[USERS.user_id]["S"], _counts(item)
             rows = followers.pop(user, 0), following.pop(user, 0)
-            if rows != (_number(item, USERS.followers_count), _number(item, USERS.following_count)):
-                different.append(user)
+            if rows != counts[:2] or before.get(user) != hash(counts):
+                suspects.append(user)
         without = followers.keys() | following.keys()
-        return seen + len(without), different + sorted(without)
+        return seen + len(without), suspects + sorted(without)
 
     def _scan_users(self) -> Iterator[Any]:
-        return self._scan(TableName=self._users, ProjectionExpression="user_id, followers_count, following_count")
+        names = "user_id, followers_count, following_count, counts_version"
+        return self._scan(TableName=self._users, ConsistentRead=True, ProjectionExpression=names)
 
     def _scan(self, **request: Any) -> Iterator[Any]:
         for page in self._pages("scan", **request):
@@ -139,6 +135,14 @@ class Accounts:
                 yield page
                 if "LastEvaluatedKey" in page:
                     self._before_page()
+
+
+def _counts(item: Any) -> tuple[int, int, int]:
+    return (
+        _number(item, USERS.followers_count),
+        _number(item, USERS.following_count),
+        _number(item, USERS.counts_version),
+    )
 
 
 def _number(item: Any, name: str) -> int:

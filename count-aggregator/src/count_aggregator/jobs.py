@@ -10,7 +10,7 @@ from pathlib import Path
 from prometheus_client import write_to_textfile
 
 from count_aggregator import reconcile_metrics
-from count_aggregator.reconcile import NeverStillError, Summary
+from count_aggregator.reconcile import APART_SECONDS, NeverStillError, Summary
 from count_aggregator.reconciler import keep_reconciling
 from count_aggregator.recount import Recount
 from count_aggregator.settings import JobSettings, ReconcilerSettings
@@ -36,13 +36,17 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     for command in (reconcile, handle):
         command.add_argument("--rate", type=float, default=50, help="pages read a second (default: %(default)s)")
         command.add_argument("--patience", type=float, default=600, help="seconds to wait for events on their way")
+        command.add_argument(
+            "--apart", type=float, default=APART_SECONDS, help="seconds from a look to the next (default: %(default)s)"
+        )
         command.add_argument("--metrics", type=Path, metavar="FILE", help="write Prometheus' text format there")
 
 
 def run(asked: argparse.Namespace) -> int:
     """Do what was asked; 1 if not everything could be settled, with the reason and what to do."""
     if asked.command == "reconcile" and asked.every:
-        keep_reconciling(read(ReconcilerSettings), asked.every, asked.rate, asked.patience)
+        process = read(ReconcilerSettings)
+        keep_reconciling(process, asked.every, Recount(process, asked.rate, asked.patience, asked.apart))
     settings = read(JobSettings)
     logs.write_json(settings.log_level)
     try:
@@ -62,7 +66,7 @@ def _handle_letters(settings: JobSettings, asked: argparse.Namespace, letters: S
 
 def _recounted(settings: JobSettings, asked: argparse.Namespace, recount_them: Callable[[Recount], Summary]) -> Summary:
     """Recount, and say what came of it."""
-    recount = Recount(settings, asked.rate, asked.patience)
+    recount = Recount(settings, asked.rate, asked.patience, asked.apart)
     try:
         summary = recount_them(recount)
     finally:

@@ -1,23 +1,31 @@
 """Counts against rows: repairs what differs, and only what cannot be an event on its way.
 
-Rule: look; wait until the bridge has published whatever was committed before, and the group has counted whatever the
-topic held then; look again. If nothing at all has changed, no event was on its way and none came, so the difference is
-drift: it is added, on the condition that the counts still have that version, and never set. If anything has changed,
-begin again. The version rises with every write of the counts, so to and fro is a change too.
+Rule: look; wait until whatever was committed before is published and counted; look again, well apart. If nothing at all
+has changed, no event was on its way and none came, so the difference is drift: it is added, on the condition that the
+counts still have that version, and never set. If anything has changed, begin again. The version rises with every write
+of the counts, so to and fro is a change too.
+
+What the bridge says of a moment is believed of one `apart` earlier: that is the room for its clock, for a listing that
+lags and for an empty page that was no tip. An index may lag without a bound, so it only says whom to suspect: whom
+somebody follows is counted in the table itself before that count is repaired. An account that never stands still is
+reported with the middle of what its looks showed, and never repaired by that.
 """
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from statistics import median_low
 from typing import Protocol
 
 from count_aggregator.dynamo_accounts import Look
 from murmuration_runtime.errors import StoreAwayError
 
-SKEW_MS = 1_000  # the bridge's clock may be so much ahead of ours
-PAUSE_SECONDS = 0.25
-ROUNDS = 10
+APART_SECONDS = 60.0
+NOTICED = 0.001  # the part of a count that anybody would notice
+PAUSE_SECONDS = 1.0
+ROUNDS = 5
 _log = logging.getLogger(__name__)
 
 Offsets = Mapping[tuple[str, int], int]
@@ -30,6 +38,9 @@ class Accounts(Protocol):
     def look(self, user_id: str) -> Look:
         """Look at one account."""
 
+    def following(self, users: Collection[str]) -> Mapping[str, int]:
+        """Count in the table itself whom they follow."""
+
     def repair(self, user_id: str, look: Look) -> bool:
         """Add its drift, if nothing has changed."""
 
@@ -40,18 +51,19 @@ class NeverStillError(Exception):
 
 @dataclass
 class Summary:
-    """What was found."""
+    """What was found; of those who never stood still also what their drift seems to be."""
 
     checked: int = 0
     drifted: list[str] = field(default_factory=list)
     repaired: list[str] = field(default_factory=list)
     negative: list[str] = field(default_factory=list)
-    busy: list[str] = field(default_factory=list)
+    busy: dict[str, tuple[int, int]] = field(default_factory=dict)
+    busy_drifted: list[str] = field(default_factory=list)
 
     def told(self) -> dict[str, object]:
         """Return how many of each there are, and the first of those who matter."""
-        counts = {name: len(found) if isinstance(found, list) else found for name, found in asdict(self).items()}
-        return {**counts, "users": self.drifted[:100], "busy_users": self.busy[:100]}
+        counts = {name: found if isinstance(found, int) else len(found) for name, found in asdict(self).items()}
+        return {**counts, "users": self.drifted[:100], "busy_users": dict([*self.busy.items()][:100])}
 
 
 class Reconciliation:
@@ -64,70 +76,53 @@ class Reconciliation:
         ends: Callable[[], Offsets],
         counted: Callable[[], Offsets],
         patience_seconds: float,
+        apart_seconds: float = APART_SECONDS,
         tell: Callable[[str], object] = lambda _: None,
         now: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """published_until: the moment (ms) up to which everything is on Kafka. ends: where the topic's partitions end.
+        """published_until: the moment (ms) up to which the bridge says that all is on Kafka. ends: of the partitions.
 
         counted: how far they are counted. patience_seconds: how long to wait for events on their way.
+        apart_seconds: how far apart two looks are, at least.
         """
         self._accounts = accounts
         self._published_until = published_until
         self._ends = ends
         self._counted = counted
         self._patience_seconds = patience_seconds
+        self._apart_seconds = apart_seconds
         self._tell = tell
         self._now = now
         self._sleep = sleep
+        self._looks: dict[str, list[Look]] = {}
 
-    def run(self, users: Iterable[str], tolerance: float = 0.0) -> Summary:
-        """Check the accounts, and repair where the drift of a count is more than this part of its rows."""
+    def run(self, users: Iterable[str], tolerance: float = 0.0, *, prove: bool = False) -> Summary:
+        """Check the accounts, and repair where the drift of a count is more than this part of its rows.
+
+        A first look that shows no drift is enough, unless `prove`: then an event on its way might hide it.
+        """
         summary = Summary()
         pending: Collection[str] = [*users]
         summary.checked = len(pending)
+        self._looks = defaultdict(list)
         for _ in range(ROUNDS):
-            pending = self._round(pending, tolerance, summary)
+            pending = self._round(pending, -1 if prove else tolerance, tolerance, summary)
             if not pending:
                 break
-        summary.busy = sorted(pending)
+        for user in sorted(pending):
+            self._report_busy(user, summary)
         return summary
 
-    def _round(self, users: Collection[str], tolerance: float, summary: Summary) -> list[str]:
-        """Look twice at whoever differs; return those who changed between the looks."""
-        looks = {}
-        for number, user in enumerate(users, 1):
-            self._tell(f"looking at account {number} of {len(users)}")
-            if _matters(look := self._accounts.look(user), tolerance):
-                looks[user] = look
-        if not looks:
-            return []
-        self._until_counted()
-        changed = []
-        for user, look in looks.items():
-            if self._accounts.look(user) != look:
-                changed.append(user)
-                continue
-            if user not in summary.drifted:
-                self._report(user, look, summary)
-            if self._accounts.repair(user, look):
-                summary.repaired.append(user)
-            else:
-                changed.append(user)
-        return changed
-
-    def _report(self, user: str, look: Look, summary: Summary) -> None:
-        summary.drifted.append(user)
-        fields = {"user_id": user, **asdict(look), "followers_drift": look.drift[0], "following_drift": look.drift[1]}
-        _log.error("drift", extra=fields)
-        if min(look.followers_count, look.following_count) < 0:
-            summary.negative.append(user)
-            _log.error("negative count", extra=fields)
-
-    def _until_counted(self) -> None:
+    def until_counted(self) -> None:
         """Return when everything that was committed before now has been counted."""
-        looked_at = self._now() * 1000 + SKEW_MS
-        self._wait("the bridge to publish what was committed", lambda: self._published_until() > looked_at)
+        looked_at = self._now()
+        believed_at = looked_at + self._apart_seconds
+
+        def published() -> bool:
+            return self._now() >= believed_at and self._published_until() > believed_at * 1000
+
+        self._wait("the bridge to publish what was committed", published, believed_at)
         ends: dict[tuple[str, int], int] = {}
 
         def passed() -> bool:
@@ -136,10 +131,61 @@ class Reconciliation:
             counted = self._counted()
             return all(counted[partition] >= end for partition, end in ends.items())
 
-        self._wait("the aggregator to count what was published", passed)
+        self._wait("the aggregator to count what was published", passed, self._now())
 
-    def _wait(self, what: str, holds: Callable[[], bool]) -> None:
-        deadline = self._now() + self._patience_seconds
+    def _round(self, users: Collection[str], suspected: float, tolerance: float, summary: Summary) -> list[str]:
+        """Look twice at whom the first look makes a suspect; return those who changed between the looks."""
+        looks = {}
+        for number, user in enumerate(users, 1):
+            self._tell(f"looking at account {number} of {len(users)}")
+            look = self._accounts.look(user)
+            if _is_beyond(suspected, look):
+                looks[user] = look
+                self._looks[user].append(look)
+        if not looks:
+            return []
+        self.until_counted()
+        still = {user: look for user, look in looks.items() if self._accounts.look(user) == look}
+        drifted = {user: look for user, look in still.items() if _is_beyond(tolerance, look)}
+        confirmed = self._confirmed(drifted)
+        repaired = {user for user, look in confirmed.items() if self._repair(user, look, summary)}
+        settled = (still.keys() - drifted.keys()) | repaired
+        return [user for user in looks if user not in settled]
+
+    def _confirmed(self, drifted: Mapping[str, Look]) -> Mapping[str, Look]:
+        """Return those whose drift the table shows, too: what they follow was looked up in an index, which may lag."""
+        by_index = {user for user, look in drifted.items() if look.drift[1]}
+        if not by_index:
+            return drifted
+        self._tell(f"counting in the table whom {len(by_index)} accounts follow")
+        rows = self._accounts.following(by_index)
+        self.until_counted()  # what was committed while the table was read changes a version before the repair
+        return {user: look for user, look in drifted.items() if user not in by_index or rows[user] == look.following}
+
+    def _repair(self, user: str, look: Look, summary: Summary) -> bool:
+        if not self._accounts.repair(user, look):
+            return False
+        summary.drifted.append(user)
+        summary.repaired.append(user)
+        fields = {"user_id": user, **asdict(look), "followers_drift": look.drift[0], "following_drift": look.drift[1]}
+        _log.error("drift", extra=fields)
+        if min(look.followers_count, look.following_count) < 0:
+            summary.negative.append(user)
+            _log.error("negative count", extra=fields)
+        return True
+
+    def _report_busy(self, user: str, summary: Summary) -> None:
+        looks = self._looks[user]
+        drift = median_low(look.drift[0] for look in looks), median_low(look.drift[1] for look in looks)
+        summary.busy[user] = drift
+        rows = looks[-1].followers, looks[-1].following
+        if any(abs(each) > max(1, NOTICED * count) for each, count in zip(drift, rows, strict=True)):
+            summary.busy_drifted.append(user)
+        fields = {"user_id": user, "followers_drift_estimated": drift[0], "following_drift_estimated": drift[1]}
+        _log.warning("account never stood still; nothing is repaired", extra=fields)
+
+    def _wait(self, what: str, holds: Callable[[], bool], earliest: float) -> None:
+        deadline = earliest + self._patience_seconds
         self._tell(f"waiting for {what}")
         why = ""
         while True:
@@ -155,6 +201,7 @@ class Reconciliation:
             self._sleep(PAUSE_SECONDS)
 
 
-def _matters(look: Look, tolerance: float) -> bool:
+def _is_beyond(tolerance: float, look: Look) -> bool:
+    """Say whether a count differs by more than this part of its rows; below zero, every look does."""
     rows = look.followers, look.following
-    return any(abs(drift) > tolerance * count for drift, count in zip(look.drift, rows, strict=True))
+    return tolerance < 0 or any(abs(drift) > tolerance * count for drift, count in zip(look.drift, rows, strict=True))

@@ -1,13 +1,14 @@
-"""The hourly recount as a process of its own, with health and metrics on the admin port."""
+"""The hourly recount as a process of its own, with health and metrics on the admin port; after a gap at once."""
 
 import logging
 import time
+from collections.abc import Callable
 from typing import NoReturn
 
 from contracts import ContractError
 from count_aggregator import reconcile_metrics
-from count_aggregator.reconcile import NeverStillError
-from count_aggregator.recount import Recount
+from count_aggregator.reconcile import NeverStillError, Summary
+from count_aggregator.recount import TOP, Recount
 from count_aggregator.settings import ReconcilerSettings
 from count_aggregator.topic import SERVICE
 from murmuration_runtime import admin, logs
@@ -15,28 +16,43 @@ from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS, announce_build
 from murmuration_runtime.readiness import Readiness
 
-SOON_SECONDS = 60.0  # a run that failed is not worth an hour's wait
+SOON_SECONDS = 60.0  # neither a run that failed nor a gap is worth an hour's wait
 _log = logging.getLogger(__name__)
 
 
-def keep_reconciling(settings: ReconcilerSettings, every: float, rate: float, patience_seconds: float) -> NoReturn:
-    """Recount whom the hourly job recounts, every so many seconds, until SIGTERM."""
+def keep_reconciling(settings: ReconcilerSettings, every: float, recount: Recount) -> NoReturn:
+    """Recount the top accounts every so many seconds, and everybody whenever something vanished, until SIGTERM."""
     logs.write_json(settings.log_level)
     announce_build(SERVICE, settings.build_commit)
     METRICS.register(reconcile_metrics.OF_THE_LAST_RUN)
-    recount = Recount(settings, rate, patience_seconds)
     readiness = Readiness(*recount.checks)
     admin.start(settings.host, settings.admin_port, readiness.waiting_for)
     for store, check in recount.checks.items():
         readiness.wait(store, check, ContractError)
     readiness.keep_looking(recount.checks)
+    top_at = 0.0
     while True:
-        time.sleep(every if _reconciled(recount) else min(SOON_SECONDS, every))
+        if _has_gaps(recount):
+            _reconciled(recount.everybody)
+        if time.monotonic() >= top_at and _reconciled(lambda: recount.top(TOP)):
+            top_at = time.monotonic() + every
+        time.sleep(min(SOON_SECONDS, every))
 
 
-def _reconciled(recount: Recount) -> bool:
+def _has_gaps(recount: Recount) -> bool:
+    """Say whether everybody is to be recounted; if nobody can be asked now, look again soon."""
     try:
-        summary = recount.hourly()
+        gaps = recount.gaps()
+    except StoreAwayError as error:
+        _log.error("not reconciled; it is tried again soon", extra={"reason": str(error)})
+        return False
+    reconcile_metrics.GAPS_OWED.set(len(gaps))
+    return bool(gaps)
+
+
+def _reconciled(run: Callable[[], Summary]) -> bool:
+    try:
+        summary = run()
     except (NeverStillError, StoreAwayError) as error:
         _log.error("not reconciled; it is tried again soon", extra={"reason": str(error)})
         return False

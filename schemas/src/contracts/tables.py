@@ -146,6 +146,11 @@ class LEASES(Table):
         """Return the stream_arn under which lie the ids of the topics."""
         return "topics"
 
+    @staticmethod
+    def recounts() -> str:
+        """Return the stream_arn under which lie the gaps after which everybody is still to be recounted."""
+        return "recounts"
+
 
 class LEDGERS(Table):
     """How far FollowChanged is counted."""
@@ -159,6 +164,8 @@ class LEDGERS(Table):
     next_offset = "next_offset"
     topic_id = "topic_id"
     gaps = "gaps"
+    accounts = "accounts"
+    scanned_at = "scanned_at"
 
 
 class MIGRATIONS(Table):
