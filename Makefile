@@ -10,7 +10,7 @@ BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health logs token run restart test unit lint types fmt bench drill proof lock parts
+.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof lock parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ token: $(BIN)/ready ## a bearer token of the local issuer: USER=alice
 
 run: $(BIN)/ready ## one service's process in this terminal, in place of the supervised one: S=follow-service
 	@$(if $(S),$(STACK) foreground $(S),echo 'name the process: make run S=follow-service' >&2; exit 2)
+
+adopt: $(BIN)/ready ## start on tables that had rows before their streams: recount, make timelines cold
+	@$(STACK) exec -- $(BIN)/python deploy/tables.py adopt
 
 restart: $(BIN)/ready ## one process again, with the code as it is now: S=follow-service
 	@$(if $(S),$(STACK) restart $(S),echo 'name the process: make restart S=follow-service' >&2; exit 2)

@@ -12,12 +12,11 @@ from pathlib import Path
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from migrating import metrics
-from migrating.dynamo_record import Pass
-from migrating.dynamo_tables import TableError, Tables, say
-from migrating.orders import OrderError, Orders
-from migrating.sweep import PassError
-from migrating.writes import MigrationError
+from migrating import adopt, metrics
+from migrating.dynamo_record import Pass, Record
+from migrating.dynamo_tables import Tables, say
+from migrating.errors import StepError
+from migrating.orders import Orders
 from prometheus_client import write_to_textfile
 
 from contracts import ContractError, migrations
@@ -33,7 +32,7 @@ def main() -> int:
     asked = _arguments()
     try:
         _obey(asked)
-    except (TableError, OrderError, PassError, MigrationError, ContractError, ClientError, BotoCoreError) as error:
+    except (StepError, ContractError, ClientError, BotoCoreError) as error:
         sys.stderr.write(f"tables.py: {error}\n")
         return 1
     except KeyboardInterrupt:
@@ -49,6 +48,10 @@ def _arguments() -> argparse.Namespace:
     commands.add_parser("plan", help="say what expand and contract would do, and how far each migration has come")
     commands.add_parser("status", help="say how far each migration has come, and what comes next")
     commands.add_parser("expand", help="create tables, add indexes, switch first streams on")
+    start = commands.add_parser("adopt", help="start on tables that had rows before their streams: recount, make cold")
+    start.add_argument("--patience", type=float, default=3600, metavar="SECONDS", help="for each job")
+    for job, command_line in adopt.COMMANDS.items():
+        start.add_argument(f"--{job}", default=command_line, metavar="COMMAND", help=f"instead of `{command_line}`")
     for step, does in (
         ("backfill", "have every row as the migration wants it; goes on where it was stopped"),
         ("switch", "have everybody who knows the new way go it"),
@@ -85,6 +88,10 @@ def _obey(asked: argparse.Namespace) -> None:
             orders.switch(asked.migration, seen_to=asked.yes)
         case "contract":
             orders.contract(asked.migration, Pace(asked.rate), seen_to=asked.yes)
+        case "adopt":
+            orders.expand()
+            jobs = adopt.Jobs({job: getattr(asked, job) for job in adopt.COMMANDS}, asked.patience)
+            adopt.adopt(Record(dynamodb, prefix), orders.streams(), jobs)
         case _:
             orders.expand()
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,17 @@ class Record:
         """Note that these steps are done; the first time stays."""
         sets = ", ".join(f"{DONE_AT[step]} = if_not_exists({DONE_AT[step]}, :now)" for step in steps)
         self._update(migration, f"SET {sets}", {":now": {"N": str(time.time_ns() // 1_000_000)}}, {})
+
+    def adopted(self, streams: Mapping[str, str]) -> list[str]:
+        """Return what `adopt` has done for these streams; nothing if one of them is another now."""
+        row = self._row(MIGRATIONS.ADOPT)
+        known = json.loads(row[MIGRATIONS.cursor]["S"]) if MIGRATIONS.cursor in row else {}
+        return list(known["done"]) if known.get("streams") == streams else []
+
+    def save_adopted(self, streams: Mapping[str, str], done: Sequence[str]) -> None:
+        """Remember what `adopt` has done for these streams."""
+        cursor = {"S": json.dumps({"streams": streams, "done": done})}
+        self._update(MIGRATIONS.ADOPT, "SET #cursor = :cursor", {":cursor": cursor}, {"#cursor": MIGRATIONS.cursor})
 
     def _row(self, migration: str) -> Any:
         try:

@@ -8,6 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004
 
 from contracts.table_files import TableFile
+from migrating.errors import TableError
 from migrating.shapes import Look, index_of, look
 
 PAUSES_S = (0.02, 1.0)  # between two looks, the first and the longest
@@ -17,10 +18,6 @@ SOON = {  # somebody else is at it, or DynamoDB does enough at once: ten tables,
     "ThrottlingException",
 }
 say = partial(print, flush=True)
-
-
-class TableError(Exception):
-    """A table is not what its file says, or not yet."""
 
 
 class Tables:

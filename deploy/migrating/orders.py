@@ -9,15 +9,12 @@ from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, Migration
 from contracts.table_files import TableFile
 from migrating.dynamo_record import Pass, Record
 from migrating.dynamo_tables import Tables
+from migrating.errors import OrderError
 from migrating.sweep import Pace, Sweep
 from migrating.writes import looked_at
 
 COMMAND = "python deploy/tables.py"
 say = partial(print, flush=True)
-
-
-class OrderError(Exception):
-    """A step that cannot be done now: why, and what to do."""
 
 
 def due(migration: Migration, done: Collection[str], step: str, *, seen_to: bool) -> bool:
@@ -75,6 +72,12 @@ class Orders:
             steps = migration.steps if migration.table in made else (EXPAND,)
             if not {*steps} <= self._record.done(migration.name).keys():
                 self._record.mark(migration.name, *steps)
+
+    def streams(self) -> dict[str, str]:
+        """Return the ARN of each table's stream, of those that have one."""
+        names = [name for name, file in self._files.items() if file.stream]
+        tables = {name: self._dynamodb.describe_table(TableName=self._prefix + name)["Table"] for name in names}
+        return {name: table["LatestStreamArn"] for name, table in tables.items()}
 
     def plan(self) -> Iterator[str]:
         """Say what expand and contract would do to the tables, and what nothing does."""

@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from contracts.migrations import Change, NotYetError, Row
 from migrating.dynamo_record import Key, Pass
+from migrating.errors import PassError
 from migrating.writes import writes
 
 PAGE = 100
@@ -30,10 +31,6 @@ PASSING = {
     "TransactionInProgressException",
 }
 PASSING_REASONS = {"ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
-
-
-class PassError(Exception):
-    """The pass ended before its end, and goes on there when it is run again."""
 
 
 class Pace(Protocol):

@@ -9,10 +9,7 @@ from typing import Any
 
 from contracts.migrations import Migration, Row
 from contracts.table_files import TableFile
-
-
-class MigrationError(Exception):
-    """A migration's function returned what it may not."""
+from migrating.errors import MigrationError
 
 
 def looked_at(migration: Migration, file: TableFile) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from uuid import uuid4
 import boto3
 import pytest
 from migrating.dynamo_record import Record
-from migrating.dynamo_tables import TableError, Tables
-from migrating.orders import OrderError, Orders, due
+from migrating.dynamo_tables import Tables
+from migrating.errors import OrderError, TableError
+from migrating.orders import Orders, due
 from migrating.shapes import look
 
 from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, Change, Migration, NotYetError

@@ -173,6 +173,7 @@ class MIGRATIONS(Table):
 
     name = "migrations"
     migration = "migration"
+    ADOPT = "adopt"
     SPREAD_LEASES = "spread-leases"
     expanded_at = "expanded_at"
     backfilled_at = "backfilled_at"
