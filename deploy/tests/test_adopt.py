@@ -1,0 +1,62 @@
+"""Starting on tables with a past: which jobs run, how often, and what a run that was killed leaves to the next."""
+
+import shlex
+import sys
+
+import pytest
+from migrating.adopt import BRIDGE, COUNTS, TIMELINES, Jobs, adopt
+from migrating.dynamo_record import Record
+from migrating.errors import AdoptError
+
+from murmuration_testkit.unkind_aws import UnkindAws
+
+STREAMS = {"followers": "arn:followers/1", "tweets": "arn:tweets/1"}
+SEEN = "print('followers  arn:followers/1  reading'); print('tweets  arn:tweets/1  reading')"
+DRIFT = """print('{"message": "drift", "user_id": "ann"}'); print('{"checked": 1}')"""
+
+
+@pytest.fixture
+def town(tmp_path):
+    """Give what remembers, a way to make jobs of Python's lines, and what ran."""
+    ran = tmp_path / "ran"
+    ran.touch()
+
+    def jobs(**codes):
+        def command(job):
+            code = codes.get(job, SEEN if job == BRIDGE else DRIFT)
+            return f"{sys.executable} -c {shlex.quote(f'open({str(ran)!r}, chr(97)).write({job!r} + chr(10)); {code}')}"
+
+        return Jobs({job: command(job) for job in (BRIDGE, COUNTS, TIMELINES)}, patience_s=0)
+
+    return Record(UnkindAws().client("dynamodb"), ""), jobs, lambda: ran.read_text().split()
+
+
+def test_every_job_runs_once_and_not_again(town, capsys):
+    """What is done for these streams is done."""
+    record, jobs, ran = town
+    adopt(record, STREAMS, jobs())
+    assert ran() == [BRIDGE, COUNTS, TIMELINES]
+    assert "counts: ended with 0" in (said := capsys.readouterr().out)
+    assert "1 x 'drift'" in said
+    adopt(record, STREAMS, jobs())
+    assert ran() == [BRIDGE, COUNTS, TIMELINES]
+    adopt(record, {**STREAMS, "followers": "arn:followers/2"}, jobs(bridge=SEEN.replace("followers/1", "followers/2")))
+    assert ran() == [BRIDGE, COUNTS, TIMELINES] * 2
+
+
+@pytest.mark.parametrize(
+    ("job", "code", "said", "next_run"),
+    [
+        (BRIDGE, "pass", "no bridge has seen the stream of followers, tweets", [BRIDGE, COUNTS, TIMELINES]),
+        (COUNTS, "raise SystemExit(1)", "still in doubt", [COUNTS, TIMELINES]),
+        (TIMELINES, "raise SystemExit(1)", "could not be made cold", [TIMELINES]),
+    ],
+)
+def test_a_job_that_fails_is_told_and_the_next_run_goes_on_there(town, job, code, said, next_run):
+    """Nothing after it was done."""
+    record, jobs, ran = town
+    with pytest.raises(AdoptError, match=said):
+        adopt(record, STREAMS, jobs(**{job: code}))
+    before = len(ran())
+    adopt(record, STREAMS, jobs())
+    assert ran()[before:] == next_run
