@@ -12,6 +12,7 @@ import confluent_kafka
 from confluent_kafka import Consumer, TopicPartition
 
 from cdc_bridge.message import Message
+from murmuration_runtime.kafka_connection import KafkaSettings
 
 _PRODUCE = 0  # the request's number in Kafka's protocol
 _LIBRARY = next((Path(confluent_kafka.__file__).parents[1] / "confluent_kafka.libs").glob("librdkafka*.so*"))
@@ -57,6 +58,7 @@ class MockKafka:
         self._client = _rdkafka.rd_kafka_new(0, conf, None, 0)
         self._cluster = _rdkafka.rd_kafka_mock_cluster_new(self._client, 1)
         self.servers = _rdkafka.rd_kafka_mock_cluster_bootstraps(self._cluster).decode()
+        self.settings = KafkaSettings(kafka_bootstrap_servers=self.servers)
         _rdkafka.rd_kafka_mock_topic_create(self._cluster, topic.encode(), partitions, 1)
 
     def delay(self, milliseconds):

@@ -10,9 +10,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
 from cdc_bridge.message import Message
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.waiting import eventually
 
-NOBODY = "127.0.0.1:1"
+NOBODY = KafkaSettings(kafka_bootstrap_servers="127.0.0.1:1")
 LIMIT = 950_000
 
 
@@ -58,7 +59,7 @@ def arrived(servers, topic):
 class TestPublisher:
     def test_a_batch_is_there_when_publish_returns(self, servers, topic):
         """In the partitions that were asked for, in order, batch behind batch."""
-        with Publisher(servers) as publisher:
+        with Publisher(KafkaSettings()) as publisher:
             publisher.publish(numbered(topic, range(500)))
             assert arrived(servers, topic) == {0: [*range(0, 500, 2)], 1: [*range(1, 500, 2)]}
             publisher.publish(numbered(topic, range(500, 502)))
@@ -68,20 +69,20 @@ class TestPublisher:
         """The guarantee, not luck: without it all the others would arrive. Two never share a request."""
         batch = numbered(topic, range(20), value=b"x" * 600_000)
         batch[10] = dataclasses.replace(batch[10], value=b"x" * (LIMIT + 10_000))
-        with Publisher(servers) as publisher, pytest.raises(RefusedError, match="too large"):
+        with Publisher(KafkaSettings()) as publisher, pytest.raises(RefusedError, match="too large"):
             publisher.publish(batch)
         found = arrived(servers, topic)
         assert found[0] == [0, 2, 4, 6, 8][: len(found[0])]
         assert found[1] == [*range(1, 20, 2)][: len(found[1])]
 
-    def test_an_empty_batch_is_done_at_once(self, servers):
+    def test_an_empty_batch_is_done_at_once(self):
         """A page may hold no event at all."""
-        with Publisher(servers) as publisher:
+        with Publisher(KafkaSettings()) as publisher:
             publisher.publish([])
 
-    def test_what_the_client_itself_refuses_is_refused_too(self, servers, topic):
+    def test_what_the_client_itself_refuses_is_refused_too(self, topic):
         """Larger than a producer ever sends; nothing of it waits in a queue."""
-        with Publisher(servers) as publisher, pytest.raises(RefusedError, match=r"\[1\].*too large"):
+        with Publisher(KafkaSettings()) as publisher, pytest.raises(RefusedError, match=r"\[1\].*too large"):
             publisher.publish(numbered(topic, [1], value=b"x" * 1_100_000))
 
 

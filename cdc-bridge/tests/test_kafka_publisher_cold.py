@@ -40,7 +40,7 @@ def publish_a_page(case):
     """Publish it while one request fails; say whether publish() returned, and what lies in the log."""
     warm, error, request = case
     with MockKafka(TOPIC, partitions=2) as kafka:
-        with Publisher(kafka.servers) as publisher:
+        with Publisher(kafka.settings) as publisher:
             publisher.publish(numbered(TOPIC, [-1], partition=0 if warm else 1))
             kafka.delay(20)  # so that more than one request is under way
             kafka.answer(*[0] * REQUESTS[request], ERRORS[error])
@@ -80,14 +80,14 @@ class TestFirstMessages:
     def test_those_of_several_partitions_go_side_by_side(self, kafka):
         """A new producer costs one round trip more, not one for each partition; what follows waits for all of them."""
         kafka.lose_leader(TOPIC, 0)
-        with Publisher(kafka.servers) as publisher, pytest.raises(PublishError, match="given up"):
+        with Publisher(kafka.settings) as publisher, pytest.raises(PublishError, match="given up"):
             publisher.publish(page() + page(1), lambda: len(kafka.numbers(TOPIC, 1)) > 0)
         assert kafka.numbers(TOPIC, 1) == [0]
 
     def test_after_an_idle_hour_the_first_goes_alone_again(self, kafka):
         """The broker may have forgotten the producer, and would take any request as its first."""
         now = [0.0]
-        with Publisher(kafka.servers, lambda: now[0]) as publisher:
+        with Publisher(kafka.settings, lambda: now[0]) as publisher:
             publisher.publish(numbered(TOPIC, [-1]))
             now[0] = KNOWN_SECONDS
             kafka.delay(20)
@@ -104,7 +104,7 @@ class TestFirstMessages:
             return False
 
         kafka.answer(*[RETRIABLE["NOT_ENOUGH_REPLICAS"]] * 100)
-        with Publisher(kafka.servers, lambda: now[0]) as publisher, pytest.raises(PublishError, match="in 3600 s"):
+        with Publisher(kafka.settings, lambda: now[0]) as publisher, pytest.raises(PublishError, match="in 3600 s"):
             publisher.publish(page(), an_hour_passes)
 
 
@@ -112,6 +112,6 @@ class TestFailures:
     def test_no_offset_is_no_refusal(self, kafka):
         """Nobody knows whether the message lies there, so it is published again, and never becomes a dead letter."""
         kafka.answer(UNKNOWN["DUPLICATE_SEQUENCE_NUMBER"])
-        with Publisher(kafka.servers) as publisher, pytest.raises(PublishError, match="without an offset") as raised:
+        with Publisher(kafka.settings) as publisher, pytest.raises(PublishError, match="without an offset") as raised:
             publisher.publish(page())
         assert not isinstance(raised.value, RefusedError)

@@ -9,6 +9,7 @@ from confluent_kafka import Producer
 
 from contracts import TOPICS, FollowChanged, Source
 from contracts.registry import codec_for
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.probes import metric
 
 TOPIC = TOPICS["FollowChanged"]
@@ -33,9 +34,7 @@ def togglers(mark: str) -> Pair:
 def fill(pair: Pair, count: int) -> None:
     """Publish events of one new shard."""
     codec = codec_for(TOPIC, os.environ["SCHEMA_REGISTRY_URL"])
-    producer = Producer(
-        {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "linger.ms": 50, "enable.idempotence": True}
-    )
+    producer = Producer(KafkaSettings().librdkafka(**{"linger.ms": 50, "enable.idempotence": True}))
     shard = f"bench-{uuid.uuid4().hex}"
     for number in range(count):
         follower, followee = pair(number)

@@ -9,6 +9,7 @@ import boto3
 import pytest
 
 from count_aggregator.topic import SERVICE, TOPIC
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.letters import open_letters
 from murmuration_worker.messages import Message
@@ -18,15 +19,14 @@ from murmuration_worker.messages import Message
 def test_one_command_handles_them_all(somebody):
     """An event that could not be decoded is missing in two counts; its headers say in whose."""
     dynamodb, prefix = boto3.client("dynamodb"), os.environ.get("TABLE_PREFIX", "")
-    server = os.environ["KAFKA_BOOTSTRAP_SERVERS"]
     follower, followee = somebody(), somebody()
     key = {"user_id": {"S": followee}}
-    with open_letters(server, TOPIC, SERVICE) as letters:
+    with open_letters(KafkaSettings(), TOPIC, SERVICE) as letters:
         letters.settle(letters.open())
     add = {"UpdateExpression": "ADD followers_count :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
     dynamodb.update_item(TableName=f"{prefix}users", Key=key, **add)
     headers = [("followee_id", followee.encode()), ("follower_id", follower.encode())]
-    DeadLetters(server, SERVICE).send(TOPIC, Message(TOPIC.name, 3, 7, b"key", b"poison", headers), "poison")
+    DeadLetters(KafkaSettings(), SERVICE).send(TOPIC, Message(TOPIC.name, 3, 7, b"key", b"poison", headers), "poison")
     command = [sys.executable, "-m", "count_aggregator", "dead-letters", "handle", "--apart", "1"]
     for checked, drifted in ((2, 1), (0, 0)):
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)  # noqa: S603 - ours

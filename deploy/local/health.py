@@ -18,6 +18,8 @@ from contracts.tables import LEASES, LEDGERS
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.kafka import KafkaTopics
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.settings import read
 from murmuration_testkit.services import PROCESSES
 from murmuration_worker.letters import open_letters
 
@@ -114,7 +116,7 @@ def counts() -> Iterator[Line]:
 
 def topics() -> Iterator[Line]:
     """Say how far each group of workers is behind, and how many letters each .dlq holds."""
-    where = os.environ["KAFKA_BOOTSTRAP_SERVERS"]
+    where = read(KafkaSettings)
     for group in sorted({consumer for topic in TOPICS.values() for consumer in topic.consumers}):
         kafka = KafkaTopics(where, [topic for topic in TOPICS.values() if group in topic.consumers])
         behind = kafka.behind(group, kafka.partitions)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from murmuration_runtime.redis_connection import RedisSettings
+from murmuration_runtime.registry_connection import RegistrySettings
+
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 OPERATIONS = DOCS / "operations.md"
@@ -143,6 +146,14 @@ def metrics(module: ast.Module) -> list[tuple[str, list[str]]]:
             labels = ast.literal_eval(call.args[2]) if len(call.args) > 2 else []
             found.append((pattern + SUFFIXES[call.func.id], list(labels)))
     return found
+
+
+def test_connections_names_every_setting_and_no_other():
+    """In its tables, as variables of the environment."""
+    tables = [row for row in (DOCS / "connections.md").read_text("utf-8").splitlines() if row.startswith("| `")]
+    documented = {name for row in tables for name in CODE.findall(row.split("|")[1])}
+    settings = {name.upper() for each in (RegistrySettings, RedisSettings) for name in each.model_fields}
+    assert documented == settings
 
 
 def test_operations_names_every_exit_code():

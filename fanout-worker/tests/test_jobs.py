@@ -13,6 +13,7 @@ import pytest
 
 from contracts import TOPICS
 from fanout_worker.topics import SERVICE, TOPICS_READ
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_timelines import layout
 from murmuration_timelines.writer import connect
 from murmuration_worker.dead_letters import DeadLetters
@@ -68,14 +69,14 @@ def tweet(author, **more):
 def send_letter(topic, **ids):
     headers = [(name, value.encode()) for name, value in ids.items()]
     letter = Message(topic, 0, 0, b"key", b"poison", headers)
-    DeadLetters(os.environ["KAFKA_BOOTSTRAP_SERVERS"], SERVICE).send(TOPICS[topic], letter, "poison")
+    DeadLetters(KafkaSettings(), SERVICE).send(TOPICS[topic], letter, "poison")
 
 
 @pytest.fixture
 def handled():
     """Settle what other tests left in the .dlq."""
     for topic in TOPICS_READ:
-        with open_letters(os.environ["KAFKA_BOOTSTRAP_SERVERS"], topic, SERVICE) as letters:
+        with open_letters(KafkaSettings(), topic, SERVICE) as letters:
             letters.settle(letters.open())
 
 

@@ -29,14 +29,14 @@ def test_apply_names_a_missing_variable(missing):
     """And does nothing else."""
     done = contracts("apply", **{name: value for name, value in NOBODY.items() if name != missing})
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"the environment variable {missing} is missing\n"
+    assert f"The environment variable {missing} is not set." in done.stderr
 
 
 def test_apply_refuses_a_replication_factor_that_is_no_number():
     """By its name."""
     done = contracts("apply", **NOBODY, TOPIC_REPLICATION_FACTOR="three")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "TOPIC_REPLICATION_FACTOR is 'three', not a number above 0\n"
+    assert "The environment variable TOPIC_REPLICATION_FACTOR is 'three'" in done.stderr
 
 
 def test_apply_waits_for_a_broker_that_is_away_and_says_so():
@@ -45,6 +45,32 @@ def test_apply_waits_for_a_broker_that_is_away_and_says_so():
     assert done.returncode == 1
     assert done.stdout.startswith("waiting for Kafka at 127.0.0.1:1: ")
     assert done.stderr.startswith("Kafka at 127.0.0.1:1 is away: ")
+
+
+def test_acls_lists_what_each_service_needs_and_no_more():
+    """By the topics' producers and consumers, under the names that this Kafka has for them."""
+    done = contracts("acls", "--principal", "cdc-bridge=User:b", **NOBODY, KAFKA_TOPIC_PREFIX="blue.")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if "'User:b'" in line] == [
+        f"--allow-principal 'User:b' --operation Write --topic 'blue.{name}{dlq}'"
+        for name in ("FollowChanged", "TweetCreated", "TweetDeleted")
+        for dlq in ("", ".dlq")
+    ]
+    assert {line.split("--operation ")[1] for line in lines if "count-aggregator'" in line.split(" --op")[0]} == {
+        "Read --topic 'blue.FollowChanged'",
+        "Read --topic 'blue.FollowChanged.dlq'",
+        "Write --topic 'blue.FollowChanged.dlq'",
+        "Read --group 'blue.count-aggregator'",
+        "Read --group 'blue.count-aggregator.dead-letters'",
+    }
+
+
+def test_acls_refuses_a_principal_of_nobody():
+    """A typing error would leave a service without its rights."""
+    done = contracts("acls", "--principal", "cdc_bridge=User:b", **NOBODY)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--principal cdc_bridge=User:b: not SERVICE=User:NAME" in done.stderr
 
 
 @pytest.mark.stack

@@ -13,7 +13,7 @@ from .memory import MemoryDatabase
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-SETTINGS = Settings(**ISSUER.edge_settings, redis_url="unused")
+SETTINGS = Settings(**ISSUER.edge_settings, redis_url="redis://unused")
 
 
 def tweet(n, author="bob"):

@@ -21,15 +21,16 @@ from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
 from cdc_bridge.translate import TABLES
 from contracts import TOPICS, Codec, ContractError
-from contracts.registry import RegistryAwayError, codec_for
+from contracts.registry import RegistryAwayError
 from murmuration_runtime import admin, logs
-from murmuration_runtime.kafka import KafkaTopics
+from murmuration_runtime.kafka import WRITE, KafkaTopics
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.readiness import Readiness
 
 SERVICE = "cdc-bridge"
 _OURS = [topic for topic in TOPICS.values() if SERVICE in topic.producers]
 _DEAD_LETTERS = [topic.dlq for topic in _OURS]
+_RIGHTS = dict.fromkeys([*(topic.name for topic in _OURS), *_DEAD_LETTERS], WRITE)
 _TOPICS_SECONDS = 0.5  # asked for in each round; leases must be renewed meanwhile
 _LOOK_SECONDS = 2.0  # two calls of DescribeStream each time, and AWS allows ten a second to all bridges together
 
@@ -52,7 +53,7 @@ def bridge(settings: Settings) -> None:
     readiness = Readiness("kafka", "registry", *map(stream_of, TABLES), LEASES_STEP)
     questions = [readiness.waiting_for]
     admin.start(settings.host, settings.admin_port, lambda: [line for ask in questions for line in ask()])
-    topics = KafkaTopics(settings.kafka_bootstrap_servers, _OURS)
+    topics = KafkaTopics(settings, _OURS, rights=_RIGHTS)
     readiness.wait("kafka", lambda: topics.ids(_DEAD_LETTERS), ContractError)
     codecs = readiness.wait("registry", lambda: _codecs(settings), RegistryAwayError, ContractError)
     coordinator = _coordinator(settings, codecs, readiness)
@@ -68,7 +69,8 @@ def _on_signal(end: Callable[[], None]) -> None:
 
 
 def _codecs(settings: Settings) -> dict[str, Codec]:
-    return {topic.name: codec_for(topic, settings.schema_registry_url) for topic in _OURS}
+    registry = settings.registry()
+    return {topic.name: registry.codec(topic) for topic in _OURS}
 
 
 def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Readiness) -> Coordinator:
@@ -76,7 +78,7 @@ def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Rea
     leases = LeaseTable(dynamodb, settings.table_prefix)
     look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
     lease_ms = round((settings.lease_seconds - look_seconds) * 1000)  # others see a renewal up to a round later
-    topics = KafkaTopics(settings.kafka_bootstrap_servers, _OURS, _TOPICS_SECONDS)
+    topics = KafkaTopics(settings, _OURS, _TOPICS_SECONDS, _RIGHTS)
 
     def reader(shard: ShardKey, lease: HeldLease) -> ShardReader:
         return ShardReader(
@@ -84,7 +86,7 @@ def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Rea
             lease,
             codecs,
             lambda: streams.open(shard.stream_arn, shard.shard_id),
-            lambda: Publisher(settings.kafka_bootstrap_servers),
+            lambda: Publisher(settings),
             settings.gap_policy,
             now_ms,
             steady_ms,

@@ -23,6 +23,7 @@ from confluent_kafka import Message as Delivery
 
 from cdc_bridge.message import Message
 from murmuration_runtime.kafka import FATAL_ONLY
+from murmuration_runtime.kafka_connection import KafkaSettings
 
 KNOWN_SECONDS = 3600  # well below Kafka's producer.id.expiration.ms, a day
 _POLL_SECONDS = 0.1
@@ -83,23 +84,21 @@ def _failure(error: KafkaError | None, where: str, together: int) -> PublishErro
 class Publisher:
     """One shard's producer; a context, after whose end nothing more is sent."""
 
-    def __init__(self, bootstrap_servers: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, kafka: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kafka = kafka
         self._clock = clock
         self._known_at: dict[tuple[str, int], float] = {}  # by topic and partition: when a message got an offset there
         self._told: set[int] = set()
-        self._producer = Producer(
-            {
-                "bootstrap.servers": bootstrap_servers,
-                "acks": "all",
-                "enable.idempotence": True,
-                "enable.gapless.guarantee": True,
-                "message.timeout.ms": 0,
-                "linger.ms": 1,
-                "log_level": FATAL_ONLY,  # see _tell
-                "error_cb": self._tell,
-            },
-            logger=_log,
-        )
+        ours = {
+            "acks": "all",
+            "enable.idempotence": True,
+            "enable.gapless.guarantee": True,
+            "message.timeout.ms": 0,
+            "linger.ms": 1,
+            "log_level": FATAL_ONLY,  # see _tell
+            "error_cb": self._tell,
+        }
+        self._producer = Producer(kafka.librdkafka(**ours), logger=_log)
 
     def publish(self, messages: Sequence[Message], given_up: Callable[[], bool] = lambda: False) -> None:
         """Return when Kafka has acknowledged every message, in order; wait while it is away, unless given up."""
@@ -137,7 +136,7 @@ class Publisher:
         while True:
             try:
                 self._producer.produce(
-                    message.topic,
+                    self._kafka.topic_name(message.topic),
                     message.value,
                     message.key,
                     message.partition,

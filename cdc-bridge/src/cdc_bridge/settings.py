@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import PositiveFloat
 
 from cdc_bridge.gaps import Policy
+from murmuration_runtime.registry_connection import RegistrySettings
 from murmuration_runtime.settings import ServiceSettings
 
 
@@ -15,11 +16,9 @@ class Start(StrEnum):
     LATEST = "LATEST"  # behind everything that the stream has by then
 
 
-class Settings(ServiceSettings):
+class Settings(ServiceSettings, RegistrySettings):
     """What a bridge needs."""
 
-    kafka_bootstrap_servers: str
-    schema_registry_url: str
     lease_seconds: PositiveFloat = 10
     gap_policy: Policy = Policy.FAIL
     start_position: Start = Start.TRIM_HORIZON

@@ -52,7 +52,7 @@ def run(asked: argparse.Namespace) -> int:
     try:
         if asked.command == "dead-letters":
             handle = partial(_handle_letters, settings, asked)
-            return letter_commands.run(asked, settings.kafka_bootstrap_servers, SERVICE, [TOPIC], handle)
+            return letter_commands.run(asked, settings, SERVICE, [TOPIC], handle)
         return int(bool(_recounted(settings, asked, partial(_asked_of, asked)).busy))
     except (NeverStillError, StoreAwayError) as error:
         sys.stderr.write(f"{error}; run it again when that is mended, it is safe to repeat\n")

@@ -32,7 +32,7 @@ class Recount:
             pace.wait()
             self._bar.update()
 
-        self._topics = KafkaTopics(settings.kafka_bootstrap_servers, [TOPIC])
+        self._topics = KafkaTopics(settings, [TOPIC])
         self._accounts = Accounts(dynamodb, settings.table_prefix, before_page)
         self._top = TopAccounts(dynamodb, settings.table_prefix, before_page)
         self._ledger = Ledger(dynamodb, settings.table_prefix, kept_seconds=0)

@@ -1,12 +1,11 @@
 """What the jobs need to know of their environment; the worker needs WorkerSettings and nothing else."""
 
 from murmuration_runtime import settings
+from murmuration_runtime.kafka_connection import KafkaSettings
 
 
-class JobSettings(settings.JobSettings):
+class JobSettings(settings.JobSettings, KafkaSettings):
     """What a job needs."""
-
-    kafka_bootstrap_servers: str
 
 
 class ReconcilerSettings(JobSettings, settings.ServiceSettings):

@@ -21,7 +21,7 @@ from murmuration_worker.worker import consume, run_worker
 def fan_out() -> NoReturn:
     """Fan tweets out until told to stop."""
     settings = read(Settings)
-    nodes = connect(settings.redis_url)
+    nodes = connect(settings.redis_url, **settings.redis_options())
     dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, connections=40, plain=["Query"])
     follows = DynamoFollows(dynamodb, settings.table_prefix)
     tweets = DynamoTweets(dynamodb, settings.table_prefix)

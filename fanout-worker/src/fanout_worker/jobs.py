@@ -32,7 +32,7 @@ class Job:
 
     def __init__(self, settings: JobSettings) -> None:
         self._settings = settings
-        self._nodes = connect(settings.redis_url)
+        self._nodes = connect(settings.redis_url, **settings.redis_options())
         dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, plain=["Query"])
         self._follows = DynamoFollows(dynamodb, settings.table_prefix)
         self._tweets = DynamoTweets(dynamodb, settings.table_prefix)
@@ -89,9 +89,7 @@ class Job:
 
     def dead_letters(self, asked: argparse.Namespace) -> int:
         """Do what was asked about the dead letters."""
-        return letter_commands.run(
-            asked, self._settings.kafka_bootstrap_servers, SERVICE, TOPICS_READ, self.handle_letters
-        )
+        return letter_commands.run(asked, self._settings, SERVICE, TOPICS_READ, self.handle_letters)
 
     def handle_letters(self, letters: Sequence[Letter]) -> Sequence[Letter]:
         """Have each letter's edge or tweet in Redis as the tables have it; a letter that names neither stays open."""

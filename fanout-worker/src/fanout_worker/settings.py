@@ -3,14 +3,14 @@
 from pydantic import NonNegativeFloat, PositiveInt
 
 from murmuration_runtime import settings
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.redis_connection import RedisSettings
 from murmuration_worker.settings import WorkerSettings
 
 
-class JobSettings(settings.JobSettings):
+class JobSettings(settings.JobSettings, KafkaSettings, RedisSettings):
     """What an operator's command needs. Workers and commands must have the same celebrity_threshold."""
 
-    kafka_bootstrap_servers: str
-    redis_url: str
     celebrity_threshold: PositiveInt = 10_000
     celebrity_ahead: NonNegativeFloat = 20
 

@@ -47,7 +47,7 @@ def run(stream, handle, *, until, batch=1):
     async def work(threads):
         enough = asyncio.Event()
         stream.when["acked", until] = enough.set
-        agent = asyncio.create_task(Lanes(stream, handle, threads, batch).run(IN_HAND))
+        agent = asyncio.create_task(Lanes(stream, "T", handle, threads, batch).run(IN_HAND))
         async with asyncio.timeout(10):
             await enough.wait()
         agent.cancel()

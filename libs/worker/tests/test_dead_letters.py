@@ -6,6 +6,7 @@ import uuid
 import pytest
 from confluent_kafka import Consumer
 
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.waiting import eventually
 from murmuration_worker.dead_letters import DeadLetters
 
@@ -19,7 +20,7 @@ def server():
 def test_a_dead_letter_says_why_and_whence(server, topic, message):
     """The .dlq has the message as it came, with the reason and the place in its headers."""
     mark = uuid.uuid4().hex.encode()
-    DeadLetters(server, "test").send(topic, message(mark, offset=42), "the magic byte is 1")
+    DeadLetters(KafkaSettings(), "test").send(topic, message(mark, offset=42), "the magic byte is 1")
     consumer = Consumer({"bootstrap.servers": server, "group.id": mark.decode(), "auto.offset.reset": "earliest"})
     consumer.subscribe([topic.dlq])
 

@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Producer
 
 from murmuration_runtime.kafka import KafkaAwayError
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker import letter_commands
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.letters import METADATA_BYTES, Letters, TooManyHolesError, open_letters
@@ -20,32 +21,33 @@ def server():
 
 
 @pytest.fixture
-def service(server, topic):
+def service(topic):
     """A service that nobody had before, which has settled whatever other tests left."""
     name = f"test-{uuid.uuid4().hex}"
-    with open_letters(server, topic, name) as letters:
+    with open_letters(KafkaSettings(), topic, name) as letters:
         letters.settle(letters.open())
     return name
 
 
 @pytest.fixture
-def send(server, topic, message, service):
+def send(topic, message, service):
     """Send a letter of this service, or of another."""
 
     def sent(value, *, consumer=service, **more):
-        DeadLetters(server, consumer).send(topic, message(value, **more), "the magic byte is 1")
+        DeadLetters(KafkaSettings(), consumer).send(topic, message(value, **more), "the magic byte is 1")
 
     return sent
 
 
 @pytest.fixture
-def command(server, topic, service, capsys):
+def command(topic, service, capsys):
     """Run one command; return its exit code, its lines of JSON, and its errors."""
 
     def run(*words, handle=list):
         parser = argparse.ArgumentParser()
         letter_commands.add_to(parser.add_subparsers(), "try again")
-        code = letter_commands.run(parser.parse_args(["dead-letters", *words]), server, service, [topic], handle)
+        asked = parser.parse_args(["dead-letters", *words])
+        code = letter_commands.run(asked, KafkaSettings(), service, [topic], handle)
         said = capsys.readouterr()
         return code, [json.loads(line) for line in said.out.splitlines()], said.err
 
@@ -127,7 +129,7 @@ class Committed:
 
 def test_more_holes_than_kafka_remembers_are_an_error(topic):
     """What was settled must not be forgotten in silence."""
-    letters = Letters(Committed(), topic, "test")
+    letters = Letters(Committed(), KafkaSettings(kafka_bootstrap_servers="unused"), topic, "test")
     letters._open, letters._ends = {0: set(range(0, METADATA_BYTES, 2))}, {0: METADATA_BYTES}  # noqa: SLF001 - the case
     with pytest.raises(TooManyHolesError, match=f"{topic.dlq}/0/0"):
         letters.settle([])
@@ -136,5 +138,5 @@ def test_more_holes_than_kafka_remembers_are_an_error(topic):
 def test_a_kafka_that_is_away_is_named(topic):
     """Whoever runs the command again knows when."""
     with pytest.raises(KafkaAwayError, match=r"127\.0\.0\.1:9.*FollowChanged\.dlq"):  # noqa: SIM117
-        with open_letters("127.0.0.1:9", topic, "test") as letters:
+        with open_letters(KafkaSettings(kafka_bootstrap_servers="127.0.0.1:9"), topic, "test") as letters:
             letters.open()

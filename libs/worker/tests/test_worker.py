@@ -16,6 +16,7 @@ from confluent_kafka.admin import NewTopic
 from contracts import TOPICS, Codec, FollowChanged, Source
 from contracts.registry import Registry
 from murmuration_runtime.kafka import KafkaTopics
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.processes import pause, resume
 from murmuration_testkit.topics import admin
@@ -152,7 +153,7 @@ def test_a_worker_that_hangs_is_ended_and_acknowledges_nothing(kafka, start):
     code, log = worker.ended()
     assert code == exits.STUCK, log
     assert "no progress in spite of lag" in log
-    topics = KafkaTopics(os.environ["KAFKA_BOOTSTRAP_SERVERS"], [kafka.topic])
+    topics = KafkaTopics(KafkaSettings(), [kafka.topic])
     assert set(topics.committed(worker.group).values()) == {0}
 
 

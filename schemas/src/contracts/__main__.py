@@ -1,15 +1,23 @@
-"""`python -m contracts apply` makes broker and registry follow the files; `check` asks whether the files agree."""
+"""`python -m contracts apply` makes broker and registry follow the files; `check` asks whether the files agree.
+
+`acls` tells what each service must be allowed to do in Kafka, or allows it.
+"""
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from contracts import TOPICS, ContractError, kafka_settings, table_files
+from contracts.acls import Grant, grants, services
 from contracts.tables import TABLES
 from contracts.topic import DATA
+
+if TYPE_CHECKING:
+    from murmuration_runtime.kafka_connection import KafkaSettings
 
 PAUSE_S = 1.0
 say = partial(print, flush=True)
@@ -23,12 +31,24 @@ def main() -> int:
     apply = commands.add_parser("apply", help="make broker and registry follow the files; safe to repeat")
     apply.add_argument("--wait", type=float, default=0, metavar="SECONDS", help="how long they may be away")
     apply.add_argument("--dry-run", action="store_true", help="only say what differs; then the exit code is 1")
+    acls = commands.add_parser("acls", help="print for kafka-acls.sh what each service must be allowed to do")
+    acls.add_argument("--apply", action="store_true", help="allow it; nothing that is allowed besides is taken away")
+    acls.add_argument(
+        "--principal",
+        action="append",
+        default=[],
+        metavar="SERVICE=PRINCIPAL",
+        help="whom a service logs in as, such as cdc-bridge=User:bridge; User:SERVICE unless said",
+    )
     arguments = parser.parse_args()
     try:
-        if arguments.command == "check":
-            _check()
-        else:
-            return _apply(arguments.wait, arguments.dry_run)
+        match arguments.command:
+            case "check":
+                _check()
+            case "acls":
+                _acls(arguments.principal, apply=arguments.apply)
+            case _:
+                return _apply(arguments.wait, arguments.dry_run)
     except (ContractError, TimeoutError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -48,28 +68,78 @@ def _check() -> None:
 def _apply(wait_s: float, dry_run: bool) -> int:
     from confluent_kafka import KafkaException  # noqa: PLC0415
     from confluent_kafka.admin import AdminClient  # noqa: PLC0415
+    from pydantic import PositiveInt  # noqa: PLC0415
 
-    from contracts.apply import apply_subject, apply_topics, wanted  # noqa: PLC0415
-    from contracts.registry import Registry, RegistryAwayError  # noqa: PLC0415
+    from contracts.apply import METADATA_TIMEOUT_S, apply_subject, apply_topics, wanted  # noqa: PLC0415
+    from contracts.registry import RegistryAwayError  # noqa: PLC0415
+    from murmuration_runtime.errors import StoreAwayError  # noqa: PLC0415
+    from murmuration_runtime.kafka import KafkaTopics  # noqa: PLC0415
+    from murmuration_runtime.registry_connection import RegistrySettings  # noqa: PLC0415
+    from murmuration_runtime.settings import read  # noqa: PLC0415
 
-    broker, url = _env("KAFKA_BOOTSTRAP_SERVERS"), _env("SCHEMA_REGISTRY_URL")
-    factor = _replication_factor()
-    topics = [each for topic in TOPICS.values() for each in wanted(topic, factor or topic.replication_factor)]
-    admin = AdminClient({"bootstrap.servers": broker, "log_level": 0})  # in a variable, or its futures die with it
-    registry = Registry(url)
+    class Settings(RegistrySettings):
+        topic_replication_factor: PositiveInt | None = None
 
-    def subjects() -> bool:
+    settings = read(Settings)
+    called = [replace(topic, name=settings.topic_name(topic.name)) for topic in TOPICS.values()]
+    factor = settings.topic_replication_factor
+    topics = [each for topic in called for each in wanted(topic, factor or topic.replication_factor)]
+    admin = AdminClient(settings.librdkafka(log_level=0))  # in a variable, or its futures die with it
+    registry = settings.registry()
+
+    def kafka_differs() -> bool:
+        KafkaTopics(settings, [], METADATA_TIMEOUT_S).check()  # its errors say more
+        return apply_topics(admin, topics, say, dry_run=dry_run)
+
+    def registry_differs() -> bool:
         return sum(apply_subject(registry, topic, say, dry_run=dry_run) for topic in TOPICS.values()) > 0
 
     deadline = time.monotonic() + wait_s
-    differ = _until(
-        deadline, f"Kafka at {broker}", KafkaException, lambda: apply_topics(admin, topics, say, dry_run=dry_run)
+    away = f"Kafka at {settings.kafka_bootstrap_servers}"
+    differ = _until(deadline, away, (KafkaException, StoreAwayError), kafka_differs)
+    differ |= _until(
+        deadline, f"the registry at {settings.schema_registry_url}", (RegistryAwayError,), registry_differs
     )
-    differ |= _until(deadline, f"the registry at {url}", RegistryAwayError, subjects)
     return int(dry_run and differ)
 
 
-def _until(deadline: float, whom: str, away: type[Exception], act: Callable[[], bool]) -> bool:
+def _acls(principals: list[str], *, apply: bool) -> None:
+    from murmuration_runtime.kafka_connection import KafkaSettings  # noqa: PLC0415
+    from murmuration_runtime.settings import read  # noqa: PLC0415
+
+    settings = read(KafkaSettings)
+    needed = grants(TOPICS, settings.topic_name, settings.group_name)
+    named = {service: f"User:{service}" for service in services(needed)}
+    for text in principals:
+        service, _, principal = text.partition("=")
+        if service not in named or not principal.startswith("User:"):
+            raise ContractError(f"--principal {text}: not SERVICE=User:NAME with a service of {', '.join(named)}")
+        named[service] = principal
+    if apply:
+        _allow(settings, needed, named)
+    for grant in needed:
+        say(grant.command(named[grant.service]))
+
+
+def _allow(settings: "KafkaSettings", needed: list[Grant], principals: dict[str, str]) -> None:
+    from confluent_kafka import KafkaException  # noqa: PLC0415
+    from confluent_kafka.admin import AdminClient  # noqa: PLC0415
+
+    from contracts.apply import METADATA_TIMEOUT_S, allow  # noqa: PLC0415
+    from murmuration_runtime.errors import StoreAwayError  # noqa: PLC0415
+    from murmuration_runtime.kafka import KafkaTopics  # noqa: PLC0415
+
+    def kafka_allows() -> bool:
+        KafkaTopics(settings, [], METADATA_TIMEOUT_S).check()
+        allow(admin, ((principals[grant.service], grant) for grant in needed))
+        return True
+
+    admin = AdminClient(settings.librdkafka(log_level=0))
+    where = f"Kafka at {settings.kafka_bootstrap_servers}"
+    _until(time.monotonic(), where, (KafkaException, StoreAwayError), kafka_allows)
+
+
+def _until(deadline: float, whom: str, away: tuple[type[Exception], ...], act: Callable[[], bool]) -> bool:
     """Act, again and again while they are away, until the deadline. What was done before is done once more, idly."""
     while True:
         try:
@@ -79,22 +149,6 @@ def _until(deadline: float, whom: str, away: type[Exception], act: Callable[[], 
                 raise TimeoutError(f"{whom} is away: {error}") from error
             say(f"waiting for {whom}: {error}")
             time.sleep(PAUSE_S)
-
-
-def _env(name: str) -> str:
-    try:
-        return os.environ[name]
-    except KeyError:
-        raise ContractError(f"the environment variable {name} is missing") from None
-
-
-def _replication_factor() -> int | None:
-    text = os.environ.get("TOPIC_REPLICATION_FACTOR")
-    if text is None:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise ContractError(f"TOPIC_REPLICATION_FACTOR is {text!r}, not a number above 0")
-    return int(text)
 
 
 if __name__ == "__main__":

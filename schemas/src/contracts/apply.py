@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports them without saying so
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     NewTopic,
+    ResourcePatternType,
     ResourceType,
 )
 
+from contracts.acls import Grant
 from contracts.errors import ContractError
 from contracts.kafka_settings import of_dead_letters, of_topic
 from contracts.registry import NotRegisteredError, Registry
@@ -69,6 +74,24 @@ def apply_topics(admin: AdminClient, topics: Iterable[Wanted], say: Say, *, dry_
     return drifted or bool(created)
 
 
+def allow(admin: AdminClient, grants: Iterable[tuple[str, Grant]]) -> None:
+    """Let each principal do what it is granted, from wherever it connects."""
+    wanted = [
+        AclBinding(
+            ResourceType[grant.resource.upper()],
+            grant.name,
+            ResourcePatternType.LITERAL,
+            principal,
+            "*",
+            AclOperation[grant.operation.upper()],
+            AclPermissionType.ALLOW,
+        )
+        for principal, grant in grants
+    ]
+    for future in admin.create_acls(wanted, request_timeout=TIMEOUT_S).values():
+        future.result()
+
+
 def _verify(admin: AdminClient, topic: Wanted, partitions: dict[int, Any], say: Say, dry_run: bool) -> bool:
     check_partitions(topic.name, topic.partitions, len(partitions))
     copies = min(len(partition.replicas) for partition in partitions.values())
@@ -101,7 +124,7 @@ def _done(futures: dict[Any, Any]) -> Any:
 
 def apply_subject(registry: Registry, topic: Topic, say: Say, *, dry_run: bool = False) -> bool:
     """Register every version in order, held to the topic's compatibility from the second on; True if any was new."""
-    changed = False
+    subject, changed = registry.subject(topic), False
     for version in topic.versions:
         try:
             registry.id_of(topic, version)
@@ -109,22 +132,22 @@ def apply_subject(registry: Registry, topic: Topic, say: Say, *, dry_run: bool =
         except NotRegisteredError:
             changed = True
             if dry_run:
-                say(f"subject {topic.subject}: version {version.number} to be registered")
+                say(f"subject {subject}: version {version.number} to be registered")
                 continue
             _register(registry, topic, version.schema)
             outcome = "registered"
-        say(f"subject {topic.subject}: version {version.number} {outcome}, id {registry.id_of(topic, version)}")
-        if registry.compatibility(topic.subject) != topic.compatibility:  # some registries want a version first
+        say(f"subject {subject}: version {version.number} {outcome}, id {registry.id_of(topic, version)}")
+        if registry.compatibility(subject) != topic.compatibility:  # some registries want a version first
             changed = True
             if not dry_run:
-                registry.hold_to(topic.subject, topic.compatibility)
-            say(f"subject {topic.subject}: compatibility {'to be ' if dry_run else ''}set to {topic.compatibility}")
+                registry.hold_to(subject, topic.compatibility)
+            say(f"subject {subject}: compatibility {'to be ' if dry_run else ''}set to {topic.compatibility}")
     return changed
 
 
 def _register(registry: Registry, topic: Topic, schema: str) -> None:
     try:
-        registry.register(topic.subject, schema)
+        registry.register(registry.subject(topic), schema)
     except ContractError as error:
         hits = ", ".join(topic.consumers)
         raise ContractError(f"the registry refuses a version of {topic.subject} (hits {hits}): {error}") from error

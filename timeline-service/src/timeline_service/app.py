@@ -55,7 +55,7 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
-    cache = cache or TimelineReader(connect(settings.redis_url))
+    cache = cache or TimelineReader(connect(settings.redis_url, **settings.redis_options()))
     follows, tweets, celebrities = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)

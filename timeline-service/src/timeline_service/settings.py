@@ -2,12 +2,12 @@
 
 from pydantic import PositiveInt
 
-from murmuration_edge.settings import EdgeSettings, Text
+from murmuration_edge.settings import EdgeSettings
+from murmuration_runtime.redis_connection import RedisSettings
 
 
-class Settings(EdgeSettings):
+class Settings(EdgeSettings, RedisSettings):
     """What changes between a laptop and a cluster."""
 
-    redis_url: Text
     rebuilds_in_flight: PositiveInt = 4
     celebrities_a_wave: PositiveInt = 100

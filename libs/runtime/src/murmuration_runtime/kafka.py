@@ -4,19 +4,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # it exports it without saying
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports them without saying so
+    AclOperation,
+    AdminClient,
+    OffsetSpec,
+)
 
 from contracts import Topic
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.kafka_connection import KafkaSettings
 
 TIMEOUT_SECONDS = 5.0
 FATAL_ONLY = 2  # a log_level of librdkafka: it writes several lines a second while a broker is away
-_REFUSING = {
-    KafkaError.SASL_AUTHENTICATION_FAILED,
+READ, WRITE = AclOperation.READ, AclOperation.WRITE
+_FORBIDDING = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
 }
+_REFUSING = {
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError._AUTHENTICATION,  # noqa: SLF001 - librdkafka's own codes have names like this
+    KafkaError._SSL,  # noqa: SLF001
+}
+_GRANT = "`python -m contracts acls` lists what each service needs"
 
 Partition = tuple[str, int]
 """A topic's name and the number of one of its partitions."""
@@ -29,36 +40,57 @@ class KafkaAwayError(StoreAwayError):
 class KafkaTopics:
     """Some topics of the contracts, as Kafka has them. Safe among threads."""
 
-    def __init__(self, bootstrap_servers: str, topics: Iterable[Topic], timeout: float = TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        topics: Iterable[Topic],
+        timeout: float = TIMEOUT_SECONDS,
+        rights: Mapping[str, AclOperation] | None = None,
+    ) -> None:
+        """Take what this process must be allowed to do with topics or their .dlq: ids() raises if it is not."""
+        self._kafka = kafka
         self._topics = {topic.name: topic for topic in topics}
-        self._where = bootstrap_servers
+        self._where = kafka.kafka_bootstrap_servers
         self._timeout = timeout
+        self._rights = rights or {}
         self._client: AdminClient | None = None
+        self._trouble: KafkaError | None = None
 
     @property
     def partitions(self) -> frozenset[Partition]:
         """Every partition that the contracts give the topics."""
         return frozenset((topic.name, number) for topic in self._topics.values() for number in range(topic.partitions))
 
+    def check(self) -> None:
+        """Raise KafkaAwayError or StoreRefusedError unless Kafka answers this process."""
+        self._answer(self._connected().describe_cluster(request_timeout=self._timeout))
+
     def ids(self, extra: Sequence[str] = ()) -> dict[str, str]:
         """Return each topic's id, which a topic made again under the same name does not keep; also of extra topics.
 
         Raise ContractError for a topic whose number of partitions is not its contract's.
         """
-        found = self._describe([*self._topics, *extra])
+        wanted = [*self._topics, *extra]
+        found = self._describe([*dict.fromkeys([*wanted, *self._rights])])
         for name, topic in self._topics.items():
             topic.check(len(found[name].partitions))
-        return {name: str(topic.topic_id) for name, topic in found.items()}
+        for name, right in self._rights.items():
+            if right not in found[name].authorized_operations:
+                raise StoreRefusedError(
+                    f"Kafka at {self._where} does not let this process {right.name} the topic "
+                    f"{self._kafka.topic_name(name)}: {_GRANT}"
+                )
+        return {name: str(found[name].topic_id) for name in wanted}
 
     def committed(self, group: str, partitions: Iterable[Partition] | None = None) -> dict[Partition, int]:
         """Return the offset up to which the group has acknowledged each partition; 0 where it has nothing yet."""
         wanted = sorted(self.partitions if partitions is None else partitions)
         if not wanted:
             return {}
-        asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(*partition) for partition in wanted])]
+        asked = [ConsumerGroupTopicPartitions(self._kafka.group_name(group), [self._place(each) for each in wanted])]
         (future,) = self._connected().list_consumer_group_offsets(asked, request_timeout=self._timeout).values()
-        found = self._answer(future).topic_partitions
-        return {(each.topic, each.partition): max(0, each.offset) for each in found}
+        found = self._answer(future, group=group).topic_partitions
+        return {self._partition(each): max(0, each.offset) for each in found}
 
     def starts(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offset of the first message that Kafka still has of each partition."""
@@ -75,29 +107,57 @@ class KafkaTopics:
         return sum(max(0, ends[each] - max(done[each], starts[each])) for each in wanted)
 
     def _describe(self, names: Sequence[str]) -> Mapping[str, Any]:
-        asked = self._connected().describe_topics(TopicCollection(list(names)), request_timeout=self._timeout)
-        return {name: self._answer(future, name) for name, future in asked.items()}
+        asked = self._connected().describe_topics(
+            TopicCollection([self._kafka.topic_name(name) for name in names]),
+            include_authorized_operations=bool(self._rights),
+            request_timeout=self._timeout,
+        )
+        return {name: self._answer(asked[self._kafka.topic_name(name)], name) for name in names}
 
     def _offsets(self, partitions: Iterable[Partition], which: Any) -> dict[Partition, int]:
-        asked = {TopicPartition(*partition): which for partition in partitions}
+        asked = {self._place(partition): which for partition in partitions}
         answers = self._connected().list_offsets(asked, request_timeout=self._timeout) if asked else {}
-        return {(each.topic, each.partition): self._answer(future).offset for each, future in answers.items()}
+        return {self._partition(each): self._answer(future, each.topic).offset for each, future in answers.items()}
+
+    def _place(self, partition: Partition) -> TopicPartition:
+        return TopicPartition(self._kafka.topic_name(partition[0]), partition[1])
+
+    def _partition(self, place: TopicPartition) -> Partition:
+        return place.topic.removeprefix(self._kafka.kafka_topic_prefix), place.partition
 
     def _connected(self) -> AdminClient:
         """Return a client; one that failed is not asked again: after a broker's end some fail for ever."""
-        client = self._client or AdminClient({"bootstrap.servers": self._where, "log_level": FATAL_ONLY})
+        client = self._client or AdminClient(self._kafka.librdkafka(log_level=FATAL_ONLY, error_cb=self._note))
         self._client = client
         return client
 
-    def _answer(self, future: Any, topic: str | None = None) -> Any:
+    def _note(self, trouble: KafkaError) -> None:
+        """Keep why brokers cannot be reached, which no answer says; a refusal rather than what follows from it."""
+        if self._trouble is None or self._trouble.code() not in _REFUSING:
+            self._trouble = trouble
+
+    def _answer(self, future: Any, topic: str | None = None, group: str | None = None) -> Any:
         try:
-            return future.result(self._timeout)
+            answer = future.result(self._timeout)
         except (KafkaException, TimeoutError) as error:
-            self._client = None
-            code = error.args[0].code() if isinstance(error, KafkaException) else None
-            if code == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                name = topic or ", ".join(self._topics)
-                raise KafkaAwayError(f"Kafka has no topic {name}: run `python -m contracts apply`") from error
-            if code in _REFUSING:
-                raise StoreRefusedError(f"Kafka at {self._where} refuses this process: {error}") from error
-            raise KafkaAwayError(f"Kafka at {self._where} does not answer: {error}") from error
+            raise self._named(error, topic, group) from error
+        self._trouble = None
+        return answer
+
+    def _named(self, error: Exception, topic: str | None, group: str | None) -> StoreAwayError:
+        """Say what an error of Kafka's means to us."""
+        if self._client is not None:
+            self._client.poll(0)  # tells _note
+        self._client = None
+        trouble, self._trouble = self._trouble, None
+        code = error.args[0].code() if isinstance(error, KafkaException) else None
+        name = self._kafka.topic_name(topic) if topic else ", ".join(map(self._kafka.topic_name, self._topics))
+        if code == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return KafkaAwayError(f"Kafka has no topic {name}: run `python -m contracts apply`")
+        if code in _FORBIDDING:
+            what = f"the group {self._kafka.group_name(group)}" if group else f"the topic {name}"
+            return StoreRefusedError(f"Kafka at {self._where} refuses this process {what}: {error}; {_GRANT}")
+        if code in _REFUSING or (trouble and trouble.code() in _REFUSING):
+            told = trouble.str() if trouble else str(error)
+            return StoreRefusedError(f"Kafka at {self._where} refuses this process: {told}; {self._kafka.hint}")
+        return KafkaAwayError(f"Kafka at {self._where} does not answer: {trouble.str() if trouble else error}")

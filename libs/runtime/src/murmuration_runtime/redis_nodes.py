@@ -48,9 +48,11 @@ class Script:
 class Nodes:
     """The one, or all of them: connected when needed, and anew when what was known is gone. Safe among threads."""
 
-    def __init__(self, url: str, connect_timeout: float, timeout: float) -> None:
+    def __init__(self, url: str, connect_timeout: float, timeout: float, **options: Any) -> None:
+        """Take what redis-py needs besides, such as RedisSettings.redis_options()."""
         self._url = url
-        self._options = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout, "decode_responses": True}
+        timeouts = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout}
+        self._options = {**options, **timeouts, "decode_responses": True}
         self._client: Any = None
         self._idle: WeakKeyDictionary[Redis, deque[Any]] = WeakKeyDictionary()  # redis-py's pool costs half a call
         self._connecting = threading.Lock()
@@ -135,11 +137,16 @@ class Nodes:
             yield
         except (AuthenticationError, NoPermissionError) as error:
             STORE_ERRORS.labels("redis", type(error).__name__).inc()
-            raise RedisRefusedError(f"Redis refuses this process: {error}") from error
+            check = "docs/connections.md has the ACL that each service needs"
+            if isinstance(error, AuthenticationError):
+                check = "check REDIS_USERNAME and REDIS_PASSWORD"
+            raise RedisRefusedError(f"Redis refuses this process: {error}; {check}") from error
         except ERRORS as error:
             STORE_ERRORS.labels("redis", type(error).__name__).inc()
             if isinstance(error, RedisClusterException | ReadOnlyError):
                 self._learn_anew()
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                raise RedisRefusedError(f"Redis is not trusted: {error}; check REDIS_CA_FILE") from error
             raise RedisAwayError(f"Redis did not answer: {error}") from error
 
     def check(self) -> None:

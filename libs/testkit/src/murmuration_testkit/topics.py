@@ -1,6 +1,5 @@
 """Topics and groups in Kafka, as operators change them: limits, ends, where a group stands; and what comes."""
 
-import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,12 +16,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from contracts import TOPICS
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.settings import read
 from murmuration_testkit.waiting import eventually
 
 
 def admin() -> AdminClient:
     """Connect; keep what this returns in a variable for as long as it works."""
-    return AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "log_level": 2})
+    return AdminClient(read(KafkaSettings).librdkafka(log_level=2))
 
 
 def ends(kafka: AdminClient, topic: str) -> dict[int, int]:
@@ -72,12 +73,10 @@ class Tap:
 
     def __init__(self, *topics: str) -> None:
         self._consumer = Consumer(
-            {
-                "bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"],
-                "group.id": uuid.uuid4().hex,
-                "enable.auto.commit": False,
-                "log_level": 2,  # a broker that is away is what a drill wanted
-            }
+            read(KafkaSettings).librdkafka(
+                **{"group.id": uuid.uuid4().hex, "enable.auto.commit": False},
+                log_level=2,  # a broker that is away is what a drill wanted
+            )
         )
         known = {topic: self._consumer.list_topics(topic, 10).topics[topic].partitions for topic in topics}
         places = [TopicPartition(topic, number) for topic, numbers in known.items() for number in numbers]

@@ -11,6 +11,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from murmuration_runtime.redis_nodes import Item, Nodes
 from murmuration_timelines import layout
@@ -127,9 +128,9 @@ class TimelineReader:
         return layout.TIMELINE_SECONDS
 
 
-def connect(url: str) -> Nodes:
+def connect(url: str, **options: Any) -> Nodes:
     """Make a client that gives up soon: the database knows it all."""
-    return Nodes(url, connect_timeout=0.5, timeout=1)
+    return Nodes(url, connect_timeout=0.5, timeout=1, **options)
 
 
 def _timeline(ids: str, followees: str) -> Timeline:

@@ -5,6 +5,7 @@ that. So whoever begins to follow, or to rebuild a timeline, after the followers
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_timelines import layout
@@ -72,6 +73,6 @@ class TimelineWriter:
             return bool(self._nodes.call(AGREE, keys, [followee_id, followed, layout.CAP, *tweet_ids]))
 
 
-def connect(url: str) -> Nodes:
+def connect(url: str, **options: Any) -> Nodes:
     """Make a client that gives up within seconds: whoever writes tries again."""
-    return Nodes(url, connect_timeout=2, timeout=4)
+    return Nodes(url, connect_timeout=2, timeout=4, **options)

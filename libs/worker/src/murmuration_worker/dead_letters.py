@@ -9,6 +9,7 @@ import logging
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from contracts import Topic
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker.messages import Message
 
 CONSUMER = "consumer"
@@ -18,9 +19,10 @@ _log = logging.getLogger(__name__)
 class DeadLetters:
     """Where messages go that a service cannot process. Safe among threads."""
 
-    def __init__(self, bootstrap_servers: str, service: str) -> None:
+    def __init__(self, kafka: KafkaSettings, service: str) -> None:
+        self._kafka = kafka
         self._service = service
-        settings = {"bootstrap.servers": bootstrap_servers, "enable.idempotence": True, "message.timeout.ms": 0}
+        settings = kafka.librdkafka(**{"enable.idempotence": True, "message.timeout.ms": 0})
         self._producer = Producer(settings, logger=_log)
 
     def send(self, topic: Topic, message: Message, reason: str) -> None:
@@ -35,7 +37,7 @@ class DeadLetters:
             (CONSUMER, self._service),
         ]
         self._producer.produce(
-            topic.dlq,
+            self._kafka.topic_name(topic.dlq),
             key=message.key,
             value=message.value,
             headers=headers,

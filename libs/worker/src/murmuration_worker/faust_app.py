@@ -9,20 +9,23 @@ from typing import Any, NoReturn
 
 import faust
 
-from murmuration_worker import exits
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_worker import exits, faust_credentials
 from murmuration_worker.lanes import THREADS, Lanes
 from murmuration_worker.messages import Message
 
 LONGEST_STOP_SECONDS = 20.0
 
 
-def create(group: str, bootstrap_servers: str) -> faust.App:
-    """Create an app for this consumer group."""
+def create(service: str, kafka: KafkaSettings) -> faust.App:
+    """Create an app for this service's consumer group."""
     app = faust.App(
-        group,
-        broker=[f"kafka://{server}" for server in bootstrap_servers.split(",")],
+        kafka.group_name(service),
+        broker=[f"kafka://{server.strip()}" for server in kafka.kafka_bootstrap_servers.split(",")],
+        broker_credentials=faust_credentials.credentials(kafka),
+        broker_client_id=kafka.kafka_client_id or service,
         web_enabled=False,
-        datadir=f"{tempfile.gettempdir()}/{group}-{os.getuid()}",  # stays empty; the default is where we stand
+        datadir=f"{tempfile.gettempdir()}/{service}-{os.getuid()}",  # stays empty; the default is where we stand
         topic_disable_leader=True,
         topic_allow_declare=False,
         consumer_auto_offset_reset="earliest",
@@ -43,25 +46,36 @@ def create(group: str, bootstrap_servers: str) -> faust.App:
     return app
 
 
-def read(app: faust.App, topic: str, handle: Callable[[Sequence[Message]], object], batch: int, in_hand: int) -> None:
+def read(
+    app: faust.App,
+    kafka: KafkaSettings,
+    topic: str,
+    handle: Callable[[Sequence[Message]], object],
+    batch: int,
+    in_hand: int,
+) -> None:
     """Have the topic's messages handled, so many at once of each partition, while so many are not acknowledged."""
-    channel = app.topic(topic, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
+    name = kafka.topic_name(topic)
+    channel = app.topic(name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix=topic)
 
     @app.agent(channel, concurrency=1, name=topic)
     async def agent(stream: Any) -> None:
-        await Lanes(stream, handle, threads, batch).run(in_hand)
+        await Lanes(stream, topic, handle, threads, batch).run(in_hand)
 
 
 def on_rebalance(
-    app: faust.App, assigned: Callable[[set[tuple[str, int]]], object], revoked: Callable[[], object]
+    app: faust.App,
+    kafka: KafkaSettings,
+    assigned: Callable[[set[tuple[str, int]]], object],
+    revoked: Callable[[], object],
 ) -> None:
     """Tell when partitions are taken away, and which are ours when Kafka has said so."""
 
     @app.on_partitions_assigned.connect
     async def come(*given: Any, **__: Any) -> None:
         _, partitions = given
-        assigned({(each.topic, each.partition) for each in partitions})
+        assigned({(each.topic.removeprefix(kafka.kafka_topic_prefix), each.partition) for each in partitions})
 
     @app.on_partitions_revoked.connect
     async def gone(*_: Any, **__: Any) -> None:

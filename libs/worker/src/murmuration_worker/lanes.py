@@ -25,10 +25,16 @@ class Lanes:
     """One topic's lanes, within one run of a Faust agent."""
 
     def __init__(
-        self, stream: Any, handle: Callable[[Sequence[Message]], object], threads: ThreadPoolExecutor, batch: int
+        self,
+        stream: Any,
+        topic: str,
+        handle: Callable[[Sequence[Message]], object],
+        threads: ThreadPoolExecutor,
+        batch: int,
     ) -> None:
-        """batch: how many messages the handler gets in one call, at most."""
+        """topic: its name in the contracts; batch: how many messages the handler gets in one call, at most."""
         self._stream = stream
+        self._topic = topic
         self._handle = handle
         self._threads = threads
         self._batch = batch
@@ -57,7 +63,7 @@ class Lanes:
         try:
             while True:
                 events = await next_batch(waiting, self._batch)
-                await run(self._threads, self._handle, [_message(event.message) for event in events])
+                await run(self._threads, self._handle, [_message(self._topic, event.message) for event in events])
                 for event in events:
                     await self._stream.ack(event)
                     room.release()
@@ -74,5 +80,5 @@ async def next_batch(waiting: "asyncio.Queue[Any]", most: int) -> list[Any]:
     return batch
 
 
-def _message(faust: Any) -> Message:
-    return Message(faust.topic, faust.partition, faust.offset, faust.key, faust.value, pairs(faust.headers))
+def _message(topic: str, faust: Any) -> Message:
+    return Message(topic, faust.partition, faust.offset, faust.key, faust.value, pairs(faust.headers))

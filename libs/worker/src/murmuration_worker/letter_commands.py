@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from contracts import Topic
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker.letters import Letter, open_letters
 
 Handle = Callable[[Sequence[Letter]], Collection[Letter]]
@@ -26,12 +27,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", abou
     return handle
 
 
-def run(
-    asked: argparse.Namespace, bootstrap_servers: str, service: str, topics: Sequence[Topic], handle: Handle
-) -> int:
+def run(asked: argparse.Namespace, kafka: KafkaSettings, service: str, topics: Sequence[Topic], handle: Handle) -> int:
     """Do what was asked; 1 if a place has no open letter, or a letter that was to be handled is still open."""
     with ExitStack() as stack:
-        opened = [stack.enter_context(open_letters(bootstrap_servers, topic, service)) for topic in topics]
+        opened = [stack.enter_context(open_letters(kafka, topic, service)) for topic in topics]
         found = [(letter, letters) for letters in opened for letter in letters.open()]
         places = getattr(asked, "places", [])
         if unknown := set(places) - {letter.place for letter, _ in found}:

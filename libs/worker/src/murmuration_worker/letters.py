@@ -13,6 +13,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaException, T
 
 from contracts import Topic
 from murmuration_runtime.kafka import KafkaAwayError
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker.dead_letters import CONSUMER
 from murmuration_worker.messages import Message, pairs, texts
 
@@ -50,9 +51,9 @@ class Letter:
 class Letters:
     """One topic's letters for one service."""
 
-    def __init__(self, consumer: Consumer, topic: Topic, service: str) -> None:
+    def __init__(self, consumer: Consumer, kafka: KafkaSettings, topic: Topic, service: str) -> None:
         self._consumer = consumer
-        self._dlq = topic.dlq
+        self._dlq = kafka.topic_name(topic.dlq)
         self._service = service
         self._partitions = range(topic.dead_letters.partitions)
         self._open: dict[int, set[int]] = {}
@@ -108,16 +109,15 @@ class Letters:
 
 
 @contextmanager
-def open_letters(bootstrap_servers: str, topic: Topic, service: str) -> Iterator[Letters]:
+def open_letters(kafka: KafkaSettings, topic: Topic, service: str) -> Iterator[Letters]:
     """Open a topic's dead letters for a service, for as long as the context lasts."""
-    group = {"group.id": f"{service}.dead-letters", "enable.auto.commit": False}
-    consumer = Consumer({"bootstrap.servers": bootstrap_servers, **group})
+    group = {"group.id": kafka.group_name(f"{service}.dead-letters"), "enable.auto.commit": False}
+    consumer = Consumer(kafka.librdkafka(**group))
     try:
-        yield Letters(consumer, topic, service)
+        yield Letters(consumer, kafka, topic, service)
     except KafkaException as error:
-        raise KafkaAwayError(
-            f"Kafka at {bootstrap_servers} did not give the letters of {topic.dlq}: {error}"
-        ) from error
+        where = kafka.kafka_bootstrap_servers
+        raise KafkaAwayError(f"Kafka at {where} did not give the letters of {topic.dlq}: {error}") from error
     finally:
         consumer.close()
 

@@ -2,12 +2,11 @@
 
 from pydantic import PositiveFloat
 
+from murmuration_runtime.registry_connection import RegistrySettings
 from murmuration_runtime.settings import ServiceSettings
 
 
-class WorkerSettings(ServiceSettings):
+class WorkerSettings(ServiceSettings, RegistrySettings):
     """Where events and their schemas are, and how many seconds there may be lag without progress."""
 
-    kafka_bootstrap_servers: str
-    schema_registry_url: str
     stall_seconds: PositiveFloat = 90

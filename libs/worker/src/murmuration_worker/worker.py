@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from contracts import Codec, ContractError, Topic
-from contracts.registry import RegistryAwayError, codec_for
+from contracts.registry import RegistryAwayError
 from murmuration_runtime import admin, logs
-from murmuration_runtime.kafka import KafkaTopics, Partition
+from murmuration_runtime.kafka import READ, WRITE, KafkaTopics, Partition
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.periodic import keep_calling
 from murmuration_runtime.readiness import Check, Readiness
@@ -67,23 +67,29 @@ def run_worker(
     admin.start(settings.host, settings.admin_port, lambda: [*readiness.waiting_for(), *progress.waiting_for()])
     for name, check in {**stores, **refresh}.items():
         readiness.wait(name, check)
-    topics = KafkaTopics(settings.kafka_bootstrap_servers, [each.topic for each in consumptions])
-    topic_ids = readiness.wait("kafka", topics.ids, ContractError)
+    rights = {each.topic.name: READ for each in consumptions} | {each.topic.dlq: WRITE for each in consumptions}
+    topics = KafkaTopics(settings, [each.topic for each in consumptions], rights=rights)
+
+    def check_kafka() -> dict[str, str]:
+        topics.committed(service)  # Faust would end, again and again, where it may not join the group
+        return topics.ids()
+
+    topic_ids = readiness.wait("kafka", check_kafka, ContractError)
     codecs = readiness.wait("registry", lambda: _codecs(consumptions, settings), RegistryAwayError, ContractError)
     readiness.lacks(PARTITIONS, "Kafka has not yet said which are ours")
 
-    app = faust_app.create(service, settings.kafka_bootstrap_servers)
+    app = faust_app.create(service, settings)
     group = _Group(service, topics, readiness)
-    faust_app.on_rebalance(app, group.assigned, group.revoked)
-    dead_letters = DeadLetters(settings.kafka_bootstrap_servers, service)
+    faust_app.on_rebalance(app, settings, group.assigned, group.revoked)
+    dead_letters = DeadLetters(settings, service)
     for each in consumptions:
         inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send)
         handler = Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
-        faust_app.read(app, each.topic.name, handler.handle, each.batch, each.in_hand)
+        faust_app.read(app, settings, each.topic.name, handler.handle, each.batch, each.in_hand)
 
     for name, call in refresh.items():
         keep_calling(name, call)
-    readiness.keep_looking({**stores, "kafka": topics.ids})
+    readiness.keep_looking({**stores, "kafka": check_kafka})
     Watchdog(
         settings.stall_seconds,
         heartbeats=lambda: progress.heartbeats,
@@ -124,4 +130,5 @@ class _Group:
 
 
 def _codecs(consumptions: Sequence[Consumption], settings: WorkerSettings) -> dict[str, Codec]:
-    return {each.topic.name: codec_for(each.topic, settings.schema_registry_url) for each in consumptions}
+    registry = settings.registry()
+    return {each.topic.name: registry.codec(each.topic) for each in consumptions}

@@ -1,0 +1,46 @@
+"""What each service must be allowed to do in Kafka, by the producers and consumers in the topics' files. Pure.
+
+Rule: nothing more than that. To write or to read includes to describe.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from contracts.topic import Topic
+
+Named = Callable[[str], str]
+
+
+class Grant(NamedTuple):
+    """One service may do one thing with one topic or group, called as this Kafka calls it."""
+
+    service: str
+    operation: str
+    resource: str
+    name: str
+
+    def command(self, principal: str) -> str:
+        """Return the words behind `kafka-acls.sh --bootstrap-server … --add` that allow it."""
+        return f"--allow-principal '{principal}' --operation {self.operation} --{self.resource} '{self.name}'"
+
+
+def grants(topics: Mapping[str, Topic], topic_name: Named, group_name: Named) -> list[Grant]:
+    """Return what all services need, each once, in the order of their names."""
+    return sorted({grant for topic in topics.values() for grant in _of(topic, topic_name, group_name)})
+
+
+def services(needed: Iterable[Grant]) -> list[str]:
+    """Return the services that speak to Kafka."""
+    return sorted({grant.service for grant in needed})
+
+
+def _of(topic: Topic, topic_name: Named, group_name: Named) -> Iterator[Grant]:
+    for service in topic.producers:
+        yield Grant(service, "Write", "topic", topic_name(topic.name))
+        yield Grant(service, "Write", "topic", topic_name(topic.dlq))
+    for service in topic.consumers:
+        yield Grant(service, "Read", "topic", topic_name(topic.name))
+        yield Grant(service, "Write", "topic", topic_name(topic.dlq))
+        yield Grant(service, "Read", "topic", topic_name(topic.dlq))
+        yield Grant(service, "Read", "group", group_name(service))
+        yield Grant(service, "Read", "group", group_name(f"{service}.dead-letters"))
