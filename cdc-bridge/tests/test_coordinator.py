@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from cdc_bridge import metrics
+from cdc_bridge.absences import APART_MS
 from cdc_bridge.coordinator import LEASES_STEP, SILENT_MS, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError
@@ -83,6 +84,7 @@ def world():
             first,
             lambda *_: False,
             lambda: world.now,
+            lambda: world.now,
         )
         sharing = Sharing(world.leases, owner, LEASE_MS, lambda: world.now, lambda: world.now)
         one = Coordinator(["followers"], discovery, sharing, reader, readiness, look_seconds, 0.2, lambda: world.now)
@@ -111,6 +113,16 @@ def world():
     for one, thread in running:
         one.stop()
         thread.join()
+
+
+def in_time(world, probe):
+    """Wait for what several looks, some time apart, must agree on."""
+
+    def pass_time():
+        world.now += 1000
+        return probe()
+
+    eventually(pass_time)
 
 
 def measured(name, **labels):
@@ -215,7 +227,7 @@ def orphan(world):
 def test_a_shard_that_vanished_before_its_end_is_a_gap(world):
     """Its children wait, and an operator is told why."""
     world.start()
-    eventually(lambda: world.gaps() == [VANISHED])
+    in_time(world, lambda: world.gaps() == [VANISHED])
     eventually(lambda: measured("gaps_open", table="followers") == 1)
     assert world.kafka.log == []
 
@@ -223,7 +235,7 @@ def test_a_shard_that_vanished_before_its_end_is_a_gap(world):
 @pytest.mark.usefixtures("orphan")
 def test_behind_a_shard_that_vanished_a_bridge_that_may_continue_reads_its_children(world):
     bridge, _ = world.start(policy=Policy.CONTINUE)
-    eventually(lambda: published(world, 2))
+    in_time(world, lambda: published(world, 2))
     assert world.gaps() == [VANISHED]
     eventually(lambda: world.waiting_for(bridge) == [])
 
@@ -235,8 +247,9 @@ def test_a_shard_that_nobody_ever_saw_is_a_gap_too(world):
     eventually(lambda: published(world, 5))
     eventually(lambda: world.rows()["old"].state is State.ENDED)
     world.streams.listed = {"grandchild": MemoryShard("grandchild", "child", records=records(8, 9))}
+    world.now += APART_MS
     world.start("after")
-    eventually(lambda: any("vanished" in gap and "clear child`" in gap for gap in world.gaps()))
+    in_time(world, lambda: any("vanished" in gap and "clear child`" in gap for gap in world.gaps()))
     assert published(world, 5)
 
 
@@ -251,6 +264,7 @@ def test_the_first_start_may_skip_what_is_there(world):
     assert world.kafka.log == []
     bridge.stop()
     thread.join()
+    world.now += APART_MS
     new.records += records(8, 9, NOW - 600_000)
     new.closed = True
     world.streams.listed["newer"] = MemoryShard("newer", "new", records=records(10, 11, NOW - 600_000))
@@ -294,7 +308,7 @@ def test_a_new_stream_is_a_gap_and_waits_until_the_old_one_is_drained(world):
     old.records += records(6, 7)
     eventually(lambda: published(world, 7))
     old.closed = True
-    eventually(lambda: published(world, 9))
+    in_time(world, lambda: published(world, 9))
     assert world.leases.rows("table/followers")[ARN].state is State.ENDED
 
 

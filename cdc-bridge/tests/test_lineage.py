@@ -121,12 +121,23 @@ def test_the_row_of_a_finished_shard_is_kept_while_anything_needs_it():
 
 
 def test_a_stream_is_published_as_far_as_its_slowest_shard():
-    """A shard that nobody has begun is the slowest of all; one whose child is there holds up nobody."""
-    known = {"a": Row("a", State.READING, tip_at=7), "b": Row("b", State.READING, tip_at=5), "c": Row("c", State.ENDED)}
-    a, b, c, new = Shard("a", "c"), Shard("b", None), Shard("c", None), Shard("new", None)
-    assert tip([a, b, c], known, 9) == 5
-    assert tip([a, c], known, 6) == 6
-    assert tip([a, b, c, new], known, 9) == 0
+    """Listed or not; a shard that nobody has begun is as far as its parent was."""
+    known = {"a": Row("a", State.READING, tip_at=NOW - 3), "b": Row("b", State.READING, tip_at=NOW - 5)}
+    a, b, new, orphan = Shard("a", None), Shard("b", None), Shard("new", "b"), Shard("orphan", None)
+    assert tip([a, b], known, NOW) == NOW - 5
+    assert tip([a], known, NOW) == NOW - 5
+    assert tip([a, b], known, NOW - 6) == NOW - 6
+    known["b"] = Row("b", State.ENDED, tip_at=NOW - 4)
+    assert tip([a, b, new], known, NOW) == NOW - 4
+    assert tip([a, b, new, orphan], known, NOW) == 0
+
+
+def test_a_finished_shard_whose_child_is_not_listed_yet_is_no_published_stream():
+    """The child may have been written to ever since; a day later it has long been listed, and nobody waits for it."""
+    known = {"parent": Row("parent", State.ENDED, tip_at=NOW)}
+    assert tip([PARENT], known, NOW + 9) == NOW
+    assert tip([PARENT, CHILD], known | {"child": Row("child", State.READING, tip_at=NOW + 8)}, NOW + 9) == NOW + 8
+    assert tip([PARENT], known, NOW + RETENTION_MS) == NOW + RETENTION_MS
 
 
 @pytest.mark.parametrize("listed", [[], [PARENT]])
@@ -138,7 +149,7 @@ def test_a_child_that_is_not_listed_yet_holds_up_its_stream(listed):
     known["child"] = Row("child", State.READING, tip_at=NOW + 800_000)
     assert tip([other, *listed], known, NOW + 950_000) == NOW
     assert tip([other, *listed, CHILD], known, NOW + 950_000) == NOW + 800_000
-    known["other"] = Row("other", State.READING, tip_at=NOW + RETENTION_MS)
+    known["other"] = known["child"] = Row("other", State.READING, tip_at=NOW + RETENTION_MS)
     assert tip([other], known, NOW + RETENTION_MS) == NOW + RETENTION_MS
 
 

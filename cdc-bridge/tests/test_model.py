@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from cdc_bridge.absences import APART_MS
 from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError, Page, Streams
@@ -30,6 +31,7 @@ CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
 ARN = "arn:followers"
 KEYS = [f"key-{n}" for n in range(4)]
 HOUR = 3_600_000
+ROUNDS_TO_BE_GONE = 2 + 2 * APART_MS // LEASE_MS
 
 
 class Killed(BaseException):
@@ -135,7 +137,14 @@ class Model(RuleBasedStateMachine):
         streams.arn = lambda _table: ARN
         self.leases = MemoryLeases()
         self.discovery = Discovery(
-            streams, self.leases, dict, Policy.CONTINUE, State.LEFT, lambda *_: False, lambda: self.stream.now
+            streams,
+            self.leases,
+            dict,
+            Policy.CONTINUE,
+            State.LEFT,
+            lambda *_: False,
+            lambda: self.stream.now,
+            lambda: self.stream.now,
         )
         self.log = []
         self.bridges = []
@@ -271,6 +280,7 @@ class Model(RuleBasedStateMachine):
             bridge.look()
             self.stream.now += LEASE_MS // 2
         for _ in range(rounds):
+            self.stream.now += LEASE_MS // 2
             bridge.look()
             for shard in bridge.readers():
                 bridge.read_a_page(shard)
@@ -293,7 +303,7 @@ class Model(RuleBasedStateMachine):
 
     def teardown(self):
         """Whatever happened: once one bridge has had its time, all is on Kafka, or a gap tells of it."""
-        self.work("last", 12 + 2 * len(self.stream.shards) + len(self.stream.written))
+        self.work("last", ROUNDS_TO_BE_GONE * (1 + len(self.stream.shards)) + len(self.stream.written))
         self.each_keys_events_are_in_order()
         if self.first is None:
             return

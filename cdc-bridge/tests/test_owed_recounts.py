@@ -1,9 +1,11 @@
 """A gap that concerns follows leads to a recount: a row says so before the gap is passed, under both policies."""
 
 from contextlib import nullcontext
+from itertools import count
 
 import pytest
 
+from cdc_bridge.absences import APART_MS, LOOKS
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy, owe_recount
@@ -46,14 +48,17 @@ def leases():
 
 def discovery(leases, policy=Policy.CONTINUE, streams=None, topic_ids=dict, *, older_rows=False):
     streams = streams or MemoryStreams(MemoryShard("here"))
-    return Discovery(streams, leases, topic_ids, policy, State.LEFT, lambda *_: older_rows, lambda: NOW)
+    steady = count(0, APART_MS).__next__  # two looks are far enough apart
+    return Discovery(streams, leases, topic_ids, policy, State.LEFT, lambda *_: older_rows, lambda: NOW, steady)
 
 
 @POLICIES
 def test_of_a_shard_that_vanished(leases, policy):
     leases.note(LEASES.streams_of("followers"), Row(ARN, State.READING))
     leases.note(ARN, Row("gone", State.READING, position="7"))
-    discovery(leases, policy).table("followers")
+    looker = discovery(leases, policy)
+    for _ in range(LOOKS):
+        looker.table("followers")
     ((name, gap),) = leases.owed()
     assert (name, leases.rows(ARN)["gone"].gap) == (f"gone at {NOW}", gap)
     assert leases.owed_before == [leases.owed()]

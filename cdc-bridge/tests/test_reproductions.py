@@ -8,15 +8,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
-from cdc_bridge.leases import Progress
-from cdc_bridge.lineage import RETENTION_MS, Row, Shard, ShardKey, State
+from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
 from cdc_bridge.shard_reader import ShardReader
 
-from .memory import MemoryLeases, hold, take
+from .memory import MemoryLeases, hold
 from .mock_kafka import MockKafka, numbered
 
 NOW = 100 * RETENTION_MS
@@ -24,40 +22,6 @@ TOPIC = "FollowChanged"
 NOT_LEADER, TOO_LARGE, NOT_ENOUGH_REPLICAS = 6, 10, 19
 
 known_fault = pytest.mark.xfail(strict=True, raises=AssertionError)
-
-
-class OneTable:
-    """A stream whose listing a test writes."""
-
-    def __init__(self, *shards):
-        self.listing = [Shard(shard, None) for shard in shards]
-
-    def arn(self, _):
-        return "arn"
-
-    def shards(self, _):
-        return list(self.listing)
-
-
-def discovery_of(streams, leases, policy=Policy.FAIL, clock=lambda: NOW):
-    return Discovery(streams, leases, dict, policy, State.LEFT, lambda *_: False, clock)
-
-
-@known_fault
-@pytest.mark.parametrize("policy", Policy)
-@pytest.mark.parametrize("state", [State.READING, State.LEFT])
-def test_demo_py_omitted_one_listing_without_an_open_shard_does_not_end_it(policy, state):
-    """AWS's listings lag: absent means absent in several of them, some time apart."""
-    leases, streams = MemoryLeases(), OneTable("open")
-    discovery = discovery_of(streams, leases, policy)
-    discovery.table("followers")
-    if state is State.READING:
-        leases.save(take(leases, "arn", "open", "me", NOW), Progress(State.READING, "5", NOW, NOW), None)
-    whole, streams.listing = streams.listing, []
-    discovery.table("followers")
-    streams.listing = whole
-    readable = discovery.table("followers")
-    assert [shard.shard_id for shard in readable] == ["open"]
 
 
 @known_fault

@@ -100,6 +100,7 @@ def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Rea
         State.SKIPPING if settings.start_position is Start.LATEST else State.LEFT,
         lambda table, arn: may_have_older_rows(dynamodb, settings.table_prefix + table, arn, now_ms()),
         now_ms,
+        steady_ms,
     )
     return Coordinator(
         TABLES,

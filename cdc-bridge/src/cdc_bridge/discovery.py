@@ -5,15 +5,18 @@ there before anything goes on. So every bridge, the next one too, sees the same.
 - A stream's shards are noted before the stream itself, so that a first listing that was cut short is done again.
 - A stream that follows another waits until that one is drained, and is a gap: what was written between left no trace.
 - Rows are read before the listing, so that a shard somebody has just found is never taken for a lost one.
+- A listing may leave out an open shard: nothing is lost, finished or drained before several looks agree (absences.py),
+  and whatever shows itself so soon after the first listing is a shard of that listing.
 """
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
+from cdc_bridge.absences import APART_MS, Absences
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
@@ -21,6 +24,7 @@ from murmuration_runtime.errors import StoreAwayError
 
 _VANISHED = "the shard left the stream before it was read to its end"
 _NEVER_SEEN = "the shard came and went while no bridge looked, and so may have some before it"
+_ALL = ""  # the name of "all shards" among those that are gone
 _log = logging.getLogger(__name__)
 
 
@@ -32,6 +36,16 @@ class Streams(Protocol):
 
     def shards(self, stream_arn: str) -> Sequence[Shard]:
         """List all its shards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a stream has."""
+
+    listing: Sequence[Shard]
+    rows: Mapping[str, Row]
+    tip_at: int
+    is_drained: bool
 
 
 class Discovery:
@@ -46,6 +60,7 @@ class Discovery:
         first: State,
         older_rows: Callable[[str, str], bool],
         clock: Callable[[], int],
+        steady: Callable[[], int],
     ) -> None:
         self._streams = streams
         self._leases = leases
@@ -54,6 +69,8 @@ class Discovery:
         self._first = first
         self._older_rows = older_rows
         self._clock = clock
+        self._steady = steady
+        self._absences: defaultdict[str, Absences] = defaultdict(Absences)  # by stream
 
     def table(self, table: str) -> Mapping[ShardKey, Row]:
         """Look at a table's streams and return the shards that may be read; a drained stream makes way for the next."""
@@ -63,24 +80,30 @@ class Discovery:
         streams = self._leases.rows(table_key(table))
         found: dict[ShardKey, Row] = {}
         shards: list[Row] = []
+        tips: list[int] = []
         for stream_arn in sorted(streams):  # their labels are the times when they were made
             row = streams[stream_arn]
             if row.state is State.ENDED:
                 continue
             if row.state is State.GAP:
+                tips.append(row.tip_at)
                 break
-            listing, rows = self._shards(table, stream_arn)
-            shards += rows.values()
+            look = self._look(table, row, State.LEFT if len(streams) > 1 else self._first)
+            shards += look.rows.values()
+            tips.append(look.tip_at)
             found |= {
-                ShardKey(table, stream_arn, s.shard_id): self._row(s, rows, row.tip_at) for s in readable(listing, rows)
+                ShardKey(table, stream_arn, shard.shard_id): self._row(shard, look.rows, row.tip_at)
+                for shard in readable(look.listing, look.rows)
             }
-            if not drained(listing, rows):
+            if not look.is_drained:
                 break
             if current not in (None, stream_arn):
                 self._leases.overrule(table_key(table), row, replace(row, state=State.ENDED))
         states = Counter(known.state for known in shards)
         for state in State:
             metrics.SHARDS.labels(table, state).set(states[state])
+        if tips:
+            metrics.PUBLISHED_UNTIL.labels(table).set(min(tips))
         gaps.count_open(table, streams.values(), shards)
         if away:
             raise away
@@ -126,7 +149,7 @@ class Discovery:
                 warning = "the table may have rows older than its stream: no events tell of them"
                 gaps.owe_recount(self._leases, table, stream_arn, warning, self._clock())
                 _log.warning(warning, extra={**about, "next": next_})
-            self._leases.note(key, Row(stream_arn, State.READING))
+            self._leases.note(key, Row(stream_arn, State.READING, since=self._clock()))
             _log.info("table seen for the first time", extra=about)
             return
         detail = f"it follows {max(known)}, and what was written between the two left no trace"
@@ -134,29 +157,39 @@ class Discovery:
         kind = gaps.Kind.STREAM
         gap = gaps.describe(kind, detail, None)
         gaps.owe_recount(self._leases, table, stream_arn, gap, self._clock())
-        if self._leases.note(key, Row(stream_arn, state, gap=gap)):
+        if self._leases.note(key, Row(stream_arn, state, since=self._clock(), gap=gap)):
             gaps.tell(table, stream_arn, "", None, kind, detail)
 
-    def _shards(self, table: str, stream_arn: str) -> tuple[Sequence[Shard], dict[str, Row]]:
+    def _look(self, table: str, stream: Row, first: State) -> Look:
         """List a stream's shards, and write down what has become of those that it no longer names."""
+        stream_arn = stream.shard_id
         rows = self._leases.rows(stream_arn)
         listed_at = self._clock()
         listing = self._listing(stream_arn)
-        for name in lost(listing, rows, listed_at):
+        if listed_at - stream.since < APART_MS:
+            for shard in (shard for shard in listing if shard.shard_id not in rows):
+                row = Row(shard.shard_id, first, since=stream.since)
+                if self._leases.note(stream_arn, row):
+                    rows[shard.shard_id] = row
+        names_lost, names_exhausted = lost(listing, rows, listed_at), exhausted(listing, rows, listed_at)
+        absent = names_lost | names_exhausted | ({_ALL} if drained(listing, rows) else set())
+        gone = self._absences[stream_arn].look(absent, self._steady())
+        for name in names_lost & gone:
             if name not in rows:
                 self._leases.note(stream_arn, Row(name, State.OPENED))
             row = rows.get(name, Row(name, State.OPENED))
             detail = _VANISHED if name in rows else _NEVER_SEEN
             ended = replace(row, state=State.ENDED, since=listed_at)
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
-        for name in exhausted(listing, rows, listed_at):
+        for name in names_exhausted & gone:
             ended = replace(rows[name], state=State.ENDED)
-            self._leases.overrule(stream_arn, rows[name], ended)
-            rows[name] = ended
+            if self._leases.overrule(stream_arn, rows[name], ended):
+                rows[name] = ended
         for name in prunable(listing, rows, listed_at):
             self._leases.prune(stream_arn, rows.pop(name))
-        self._leases.advance(table_key(table), stream_arn, tip(listing, rows, listed_at))
-        return listing, rows
+        look = Look(listing, rows, tip(listing, rows, listed_at), is_drained=_ALL in gone)
+        self._leases.advance(table_key(table), stream_arn, look.tip_at)
+        return look
 
     def _listing(self, stream_arn: str) -> Sequence[Shard]:
         try:

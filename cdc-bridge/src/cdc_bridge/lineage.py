@@ -2,8 +2,9 @@
 
 Rule: an item's changes move from a shard to its children, so a child waits until its parent has been read to the end.
 All shards of a stream's first listing get a row at once, so a shard without a row was born later, of a parent that
-had one. A parent that a complete listing no longer names has aged out: if it was finished, its children may go;
-if it was not, or if nobody ever saw it, its records are lost. That is a gap, and the children wait until it is passed.
+had one. A parent that listings no longer name has aged out: if it was finished, its children may go; if it was not, or
+if nobody ever saw it, its records are lost. That is a gap, and the children wait until it is passed. One listing proves
+nothing: absences.py says what is gone for good.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -132,19 +133,16 @@ def prunable(listing: Collection[Shard], rows: Mapping[str, Row], now: int) -> s
 def tip(listing: Iterable[Shard], rows: Mapping[str, Row], listed_at: int) -> int:
     """Say until when the whole stream is published: as far as the shard that is furthest behind.
 
-    Behind a shard that ended another one begins at once. While the listing lags and does not name it, nobody knows what
-    it holds, so its parent's end is as far as we know; once the parent may be trimmed, its child is known or lost.
+    A finished shard whose child nobody has listed yet is furthest behind as long as it ends where it ended: the child
+    may have been written to ever since. Of a child without a row nothing is published but what its parent had.
     """
     shards = list(listing)
-    tips = [listed_at]
     parents = {shard.parent_id for shard in shards}
-    for name, ended in rows.items():
-        if ended.state is State.ENDED and name not in parents and not is_overdue(ended.since, ended.tip_at, listed_at):
-            tips.append(ended.tip_at)
-    for shard in shards:
-        row = rows.get(shard.shard_id)
-        if row is None:
-            tips.append(0)
-        elif row.state is not State.ENDED:
+    tips = [listed_at]
+    parents_rows = [rows.get(shard.parent_id or "") for shard in shards if shard.shard_id not in rows]
+    tips += [row.tip_at if row else 0 for row in parents_rows]
+    for name, row in rows.items():
+        is_childless = name not in parents and not is_overdue(row.since, row.tip_at, listed_at)
+        if row.state is not State.ENDED or is_childless:
             tips.append(row.tip_at)
     return min(tips)

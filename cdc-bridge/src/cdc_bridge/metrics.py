@@ -49,6 +49,12 @@ TIP_AT = Gauge(
     ["table", "shard_id"],
     registry=METRICS,
 )
+PUBLISHED_UNTIL = Gauge(
+    "cdc_bridge_published_until_ms",
+    "Alarm: until when all of a table's shards are published, whoever reads them: the oldest tip_at of them.",
+    ["table"],
+    registry=METRICS,
+)
 CHECKPOINT_AT = Gauge(
     "cdc_bridge_checkpoint_at_ms", "When something of the table was last checkpointed.", ["table"], registry=METRICS
 )

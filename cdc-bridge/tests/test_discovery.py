@@ -1,0 +1,144 @@
+"""What is found and what is gone: one listing proves nothing, several some time apart do."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from cdc_bridge.absences import APART_MS, LOOKS, Absences
+from cdc_bridge.discovery import Discovery
+from cdc_bridge.gaps import Policy
+from cdc_bridge.leases import Progress
+from cdc_bridge.lineage import RETENTION_MS, Row, Shard, State
+from murmuration_runtime.metrics import METRICS
+
+from .memory import MemoryLeases, take
+
+NOW = 1_700_000_000_000
+
+
+class OneTable:
+    """A stream whose listing a test writes."""
+
+    def __init__(self):
+        self.listing = [Shard("open", None)]
+        self.current = "arn"
+
+    def arn(self, _):
+        return self.current
+
+    def shards(self, _):
+        return list(self.listing)
+
+
+@pytest.fixture
+def world():
+    """One table with one open shard, looked at as often as a test says."""
+    world = SimpleNamespace(leases=MemoryLeases(), streams=OneTable(), now=NOW)
+
+    def discovery(policy=Policy.FAIL):
+        parts = world.streams, world.leases, dict, policy, State.LEFT, lambda *_: False
+        return Discovery(*parts, lambda: world.now, lambda: world.now)
+
+    def looks(discovery, times=LOOKS, apart=APART_MS):
+        for _ in range(times):
+            found = discovery.table("followers")
+            world.now += apart
+        return [shard.shard_id for shard in found]
+
+    world.discovery, world.looks = discovery, looks
+    world.row = lambda name="open": world.leases.rows("arn")[name]
+    return world
+
+
+def begun(world):
+    world.leases.save(take(world.leases, "arn", "open", "me", NOW), Progress(State.READING, "5", NOW, NOW), None)
+
+
+@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("is_begun", [True, False])
+@pytest.mark.parametrize(("times", "apart"), [(LOOKS - 1, RETENTION_MS), (100, APART_MS // 100)])
+def test_listings_without_an_open_shard_do_not_end_it(world, policy, is_begun, times, apart):
+    """However far apart two of them are, or however many come at once: AWS's listings lag."""
+    discovery = world.discovery(policy)
+    world.looks(discovery, 1)
+    if is_begun:
+        begun(world)
+    whole, world.streams.listing = world.streams.listing, []
+    world.looks(discovery, times, apart)
+    world.streams.listing = whole
+    assert world.looks(discovery, 1) == ["open"]
+    assert world.row().gap is None
+
+
+def test_a_shard_that_comes_back_is_gone_anew(world):
+    """What counts is one absence, not the sum of several."""
+    discovery = world.discovery()
+    world.looks(discovery, 1)
+    begun(world)
+    for listing in ([], [Shard("open", None)]) * LOOKS:
+        world.streams.listing = listing
+        world.looks(discovery, LOOKS - 1)
+    assert world.row().state is State.READING
+
+
+def test_a_shard_that_stays_away_is_a_gap_or_finished(world):
+    """What had to be published of it is lost; of one whose rest alone was wanted, nothing is."""
+    discovery = world.discovery()
+    world.streams.listing = [Shard("open", None), Shard("left", None)]
+    world.looks(discovery, 1)
+    begun(world)
+    world.streams.listing = []
+    world.looks(discovery)
+    assert (world.row().state, world.row("left").state) == (State.GAP, State.ENDED)
+
+
+def test_a_first_listing_that_left_out_a_shard_tells_no_gap(world):
+    """Its parent aged out before we came; it shows itself a moment later."""
+    discovery = world.discovery()
+    world.looks(discovery, 1, 1000)
+    world.streams.listing.append(Shard("omitted", "aged out"))
+    assert world.looks(discovery, 1) == ["open", "omitted"]
+    assert world.row("omitted").state is State.LEFT
+    world.streams.listing.append(Shard("orphan", "never seen"))
+    world.looks(discovery)
+    assert world.row("never seen").state is State.GAP
+
+
+def test_a_stream_is_not_drained_by_one_listing(world):
+    """The child of its last shard is not listed yet, and the next stream is there already."""
+    discovery = world.discovery(Policy.CONTINUE)
+    world.looks(discovery, 1)
+    world.leases.save(take(world.leases, "arn", "open", "me", NOW), Progress(State.ENDED, "5", NOW, NOW), None)
+    world.streams.current = "arn/2"
+    world.looks(discovery, LOOKS - 1)
+    world.streams.listing.append(Shard("child", "open"))
+    assert "child" in world.looks(discovery, 1)
+    assert world.leases.rows("table/followers")["arn"].state is State.READING
+
+
+def test_a_shard_that_nobody_reads_is_measured(world):
+    """Whoever owns it, or nobody."""
+    discovery = world.discovery()
+    world.looks(discovery, 1)
+    lease = take(world.leases, "arn", "open", "dead", NOW)
+    world.leases.save(lease, Progress(State.READING, "5", NOW, NOW + 5), NOW)
+    world.looks(discovery, 100)
+    assert METRICS.get_sample_value("cdc_bridge_published_until_ms", {"table": "followers"}) == NOW + 5
+
+
+def test_what_is_absent_is_forgotten_when_it_is_there_again():
+    absences = Absences()
+    for n in range(LOOKS):
+        gone = absences.look({"a", "b"}, n * APART_MS)
+    assert gone == {"a", "b"}
+    assert absences.look({"b"}, LOOKS * APART_MS) == {"b"}
+    assert absences.look({"a", "b"}, LOOKS * APART_MS) == {"b"}
+
+
+def test_a_row_that_was_noted_by_a_released_bridge_is_no_first_listing(world):
+    """Its stream's row does not say when it was found."""
+    world.leases.note("table/followers", Row("arn", State.READING))
+    world.leases.note("arn", Row("open", State.LEFT, since=NOW))
+    world.streams.listing.append(Shard("child", "open"))
+    world.looks(world.discovery(), 1)
+    assert set(world.leases.rows("arn")) == {"open"}
