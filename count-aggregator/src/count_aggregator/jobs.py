@@ -12,7 +12,7 @@ from prometheus_client import write_to_textfile
 from count_aggregator import reconcile_metrics
 from count_aggregator.reconcile import APART_SECONDS, NeverStillError, Summary
 from count_aggregator.reconciler import keep_reconciling
-from count_aggregator.recount import Recount
+from count_aggregator.recount import RealParts, Recount
 from count_aggregator.settings import JobSettings, ReconcilerSettings
 from count_aggregator.topic import SERVICE, TOPIC
 from murmuration_runtime import logs
@@ -46,7 +46,7 @@ def run(asked: argparse.Namespace) -> int:
     """Do what was asked; 1 if not everything could be settled, with the reason and what to do."""
     if asked.command == "reconcile" and asked.every:
         process = read(ReconcilerSettings)
-        keep_reconciling(process, asked.every, Recount(process, asked.rate, asked.patience, asked.apart))
+        keep_reconciling(process, asked.every, RealParts(process, asked.rate, asked.patience, asked.apart))
     settings = read(JobSettings)
     logs.write_json(settings.log_level)
     try:
@@ -66,11 +66,11 @@ def _handle_letters(settings: JobSettings, asked: argparse.Namespace, letters: S
 
 def _recounted(settings: JobSettings, asked: argparse.Namespace, recount_them: Callable[[Recount], Summary]) -> Summary:
     """Recount, and say what came of it."""
-    recount = Recount(settings, asked.rate, asked.patience, asked.apart)
+    parts = RealParts(settings, asked.rate, asked.patience, asked.apart)
     try:
-        summary = recount_them(recount)
+        summary = recount_them(parts.recount)
     finally:
-        recount.close()
+        parts.close()
     if asked.metrics:
         reconcile_metrics.set_to(summary)
         write_to_textfile(str(asked.metrics), reconcile_metrics.OF_THE_LAST_RUN)

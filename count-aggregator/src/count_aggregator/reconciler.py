@@ -8,7 +8,7 @@ from typing import NoReturn
 from contracts import ContractError
 from count_aggregator import reconcile_metrics
 from count_aggregator.reconcile import NeverStillError, Summary
-from count_aggregator.recount import TOP, Recount
+from count_aggregator.recount import TOP, RealParts, Recount
 from count_aggregator.settings import ReconcilerSettings
 from count_aggregator.topic import SERVICE
 from murmuration_runtime import admin, logs
@@ -20,17 +20,17 @@ SOON_SECONDS = 60.0  # neither a run that failed nor a gap is worth an hour's wa
 _log = logging.getLogger(__name__)
 
 
-def keep_reconciling(settings: ReconcilerSettings, every: float, recount: Recount) -> NoReturn:
+def keep_reconciling(settings: ReconcilerSettings, every: float, parts: RealParts) -> NoReturn:
     """Recount the top accounts every so many seconds, and everybody whenever something vanished, until SIGTERM."""
     logs.write_json(settings.log_level)
     announce_build(SERVICE, settings.build_commit)
     METRICS.register(reconcile_metrics.OF_THE_LAST_RUN)
-    readiness = Readiness(*recount.checks)
+    readiness = Readiness(*parts.checks)
     admin.start(settings.host, settings.admin_port, readiness.waiting_for)
-    for store, check in recount.checks.items():
+    for store, check in parts.checks.items():
         readiness.wait(store, check, ContractError)
-    readiness.keep_looking(recount.checks)
-    top_at = 0.0
+    readiness.keep_looking(parts.checks)
+    recount, top_at = parts.recount, 0.0
     while True:
         if _has_gaps(recount):
             _reconciled(recount.everybody)

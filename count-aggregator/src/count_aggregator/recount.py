@@ -20,34 +20,24 @@ TOP = 10_000
 
 
 class Recount:
-    """Who is recounted, on real parts, in one run or many."""
+    """Who is recounted, in one run or many."""
 
-    def __init__(self, settings: JobSettings, rate: float, patience_seconds: float, apart_seconds: float) -> None:
-        """Take how many pages may be read a second, how long to wait for events, and how far apart two looks are."""
-        dynamodb = dynamo.client(attempts=10, connect_seconds=2, read_seconds=10)
-        pace = Pace(rate)
-        self._bar = tqdm(unit=" pages", disable=None, leave=False)  # None: nothing where nobody watches
-
-        def before_page() -> None:
-            pace.wait()
-            self._bar.update()
-
-        self._topics = KafkaTopics(settings, [TOPIC])
-        self._accounts = Accounts(dynamodb, settings.table_prefix, before_page)
-        self._top = TopAccounts(dynamodb, settings.table_prefix, before_page)
-        self._ledger = Ledger(dynamodb, settings.table_prefix, kept_seconds=0)
-        self._bridge = BridgeProgress(dynamodb, settings.table_prefix)
+    def __init__(
+        self,
+        accounts: Accounts,
+        top: TopAccounts,
+        ledger: Ledger,
+        bridge: BridgeProgress,
+        reconciliation: Reconciliation,
+        tell: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._accounts = accounts
+        self._top = top
+        self._ledger = ledger
+        self._bridge = bridge
+        self._reconciliation = reconciliation
+        self._tell = tell
         self._unproved: tuple[set[str], list[str]] = set(), []  # which gaps, and whom no run has proved right since
-        self._reconciliation = Reconciliation(
-            self._accounts,
-            published_until=self._bridge.published_until,
-            ends=lambda: self._topics.ends(self._topics.partitions),
-            counted=self._counted,
-            patience_seconds=patience_seconds,
-            apart_seconds=apart_seconds,
-            tell=self._tell,
-        )
-        self.checks: dict[str, Callable[[], object]] = {"dynamodb": self._ledger.check, "kafka": self._topics.ids}
 
     def users(self, users: Sequence[str]) -> Summary:
         """Check these accounts exactly."""
@@ -94,6 +84,37 @@ class Recount:
         if all(each.keys() >= {"followee_id", "follower_id"} for each in ids):
             return self.users([user for each in ids for user in (each["followee_id"], each["follower_id"])])
         return self.everybody()
+
+
+class RealParts:
+    """What a recount is made of, and a bar for whoever watches it."""
+
+    def __init__(self, settings: JobSettings, rate: float, patience_seconds: float, apart_seconds: float) -> None:
+        """Take how many pages may be read a second, how long to wait for events, and how far apart two looks are."""
+        dynamodb = dynamo.client(attempts=10, connect_seconds=2, read_seconds=10)
+        pace = Pace(rate)
+        self._bar = tqdm(unit=" pages", disable=None, leave=False)  # None: nothing where nobody watches
+
+        def before_page() -> None:
+            pace.wait()
+            self._bar.update()
+
+        self._topics = KafkaTopics(settings, [TOPIC])
+        self._ledger = Ledger(dynamodb, settings.table_prefix, kept_seconds=0)
+        accounts = Accounts(dynamodb, settings.table_prefix, before_page)
+        bridge = BridgeProgress(dynamodb, settings.table_prefix)
+        reconciliation = Reconciliation(
+            accounts,
+            published_until=bridge.published_until,
+            ends=lambda: self._topics.ends(self._topics.partitions),
+            counted=self._counted,
+            patience_seconds=patience_seconds,
+            apart_seconds=apart_seconds,
+            tell=self._tell,
+        )
+        top = TopAccounts(dynamodb, settings.table_prefix, before_page)
+        self.recount = Recount(accounts, top, self._ledger, bridge, reconciliation, self._tell)
+        self.checks: dict[str, Callable[[], object]] = {"dynamodb": self._ledger.check, "kafka": self._topics.ids}
 
     def close(self) -> None:
         """Leave the line of the bar to whoever writes next."""
