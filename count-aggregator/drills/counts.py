@@ -104,7 +104,7 @@ def counts() -> dict[str, Any]:
         + [f"vanished: {gap}" for gap in Ledger(client(), "", 0).open_gaps(PARTITION_IDS).items()],
         "counts": f"{crowd.writes} rows written or deleted, {events() - before} events, {sum(redelivered)} delivered"
         f" again on purpose; in {watch.lives} lives of aggregators at least {watch.total('events_repeated_total')}"
-        f" repeats dropped and {watch.total('tallies_retried_total')} transactions or loads tried again",
+        f" repeats dropped and {watch.total('conflicts_total')} transactions overtaken",
     }
 
 

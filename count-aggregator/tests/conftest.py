@@ -5,6 +5,7 @@ from collections import Counter
 from hypothesis import strategies as st
 
 from contracts import FollowChanged, Source
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_worker.messages import Arrival
 
 PEOPLE = ["alice", "bob", "carol", "dave"]
@@ -18,6 +19,15 @@ def event(sequence, follower="alice", followee="bob", *, following=True, shard="
 def arrivals(events, first=0):
     """Lay events into a partition, one after the other."""
     return [Arrival(offset, one) for offset, one in enumerate(events, first)]
+
+
+def handle(counting, *batch, sleep=lambda _: None):
+    """Have a batch counted as libs/worker does: again and again while the store is away."""
+    while True:
+        try:
+            return counting.count(*batch)
+        except StoreAwayError:
+            sleep(1)
 
 
 @st.composite

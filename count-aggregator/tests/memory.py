@@ -32,7 +32,10 @@ class MemoryLedger:
         fault = next(self._faults, None)
         if fault == "lost":
             raise StoreAwayError("the request was lost")
-        if self.places[partition_id] != was:
+        marks = self.marks[partition_id]
+        if self.places[partition_id].version != was.version or any(
+            marks.get(shard, -1) != sequence for shard, sequence in result.loaded.items()
+        ):
             raise OvertakenError("another writer was faster")
         self.places[partition_id] = replace(becomes, version=was.version + 1)
         self.marks[partition_id].update(result.watermarks)

@@ -19,12 +19,12 @@ from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_worker.messages import Arrival
 
-from .conftest import arrivals, event, histories, truth
+from .conftest import arrivals, event, handle, histories, truth
 from .memory import MemoryLedger
 
 PARTITION = "FollowChanged/0"
 TOPIC_ID = "topic-1"
-KEPT_S = 9 * 24 * 3600
+KEPT_S = 3600
 
 
 REFUSALS = {
@@ -46,7 +46,8 @@ def test_faults_and_redelivery_in_any_order_change_nothing(history, faults, data
     while done < len(history):
         start = data.draw(st.integers(0, done))
         done = data.draw(st.integers(done + 1, len(history)))
-        owners[data.draw(st.integers(0, 1))].count(PARTITION, TOPIC_ID, arrivals(history[start:done], start))
+        owner = owners[data.draw(st.integers(0, 1))]
+        handle(owner, PARTITION, TOPIC_ID, arrivals(history[start:done], start))
     expected = truth(history)
     assert (+ledger.followers, -ledger.followers) == (+expected[0], -expected[0])
     assert (+ledger.following, -ledger.following) == (+expected[1], -expected[1])
@@ -94,7 +95,7 @@ def test_a_topic_made_again_is_a_gap():
     again.count(PARTITION, "topic-2", arrivals([event(3)]))
     again.count(PARTITION, "topic-2", arrivals([event(4)], first=1))
     assert ledger.gaps == [f"topic {TOPIC_ID} counted up to offset 2 was re-created as topic-2"]
-    assert ledger.places[PARTITION] == Place(3, 2, "topic-2")
+    assert ledger.places[PARTITION] == Place(3, 2, "topic-2", gaps=1)
     assert ledger.followers["bob"] == 4
 
 
@@ -243,7 +244,7 @@ class TestOnDynamoDB:
         alice, bob = somebody(), somebody()
         asked = spoil(dynamodb, trouble, times=2)
         counting = Counting(ledger, sleep=lambda _: None)
-        counting.count(partition, TOPIC_ID, arrivals([event(1, alice, bob), event(2, somebody(), bob)]))
+        handle(counting, partition, TOPIC_ID, arrivals([event(1, alice, bob), event(2, somebody(), bob)]))
         assert next(asked) == (3 if trouble in REFUSALS else 1)  # what was written is found in the ledger
         assert (counts(alice), counts(bob)) == ((0, 1), (2, 0))
 

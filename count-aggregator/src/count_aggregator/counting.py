@@ -1,4 +1,8 @@
-"""Arrivals of one partition into the counts: decide, record, and begin again from the ledger whenever that failed."""
+"""Arrivals of one partition into the counts: decide, record, and begin again from the ledger whenever that failed.
+
+Rule: what is loaded may be old, and every write says so by failing. Whoever wrote first has won, and the rest is
+tallied anew. A store that is away is not our matter: StoreAwayError goes up, and the same arrivals come again.
+"""
 
 import logging
 import time
@@ -7,17 +11,18 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from contracts import FollowChanged
-from count_aggregator.ledger import ROOM, OvertakenError, Place
-from count_aggregator.metrics import ACTIONS, APPLIED, APPLY, CONFLICTS, GAPS, LAG, REPEATS, RETRIES, WRITES
+from count_aggregator.contention import Contention
+from count_aggregator.ledger import MOST_GAPS, ROOM, ContendedError, OvertakenError, Place
+from count_aggregator.metrics import ACTIONS, APPLIED, APPLY, CONFLICTS, GAPS, LAG, REPEATS, WRITES
 from count_aggregator.tally import Tally, tally, vanished
-from count_aggregator.topic import partition_id
+from count_aggregator.topic import TOO_OLD_MS, partition_id
 from murmuration_runtime.errors import StoreAwayError
-from murmuration_runtime.retries import pauses
 from murmuration_worker.messages import Arrival, Batch
 
 Arrivals = Sequence[Arrival[FollowChanged]]
 
 REMEMBERED = 100  # shards of a partition; any other is asked of the ledger again
+MOST_CONFLICTS = 50  # in a row, some seconds; then it is a store that does not get on
 _log = logging.getLogger(__name__)
 
 
@@ -53,46 +58,70 @@ class Counting:
         sleep: Callable[[float], object] = time.sleep,
         now: Callable[[], float] = time.time,
         heartbeat: Callable[[], object] = lambda: None,
+        contention: Contention | None = None,
     ) -> None:
         """Take what to call after each attempt, so that the watchdog sees progress."""
         self._ledger = ledger
         self._now = now
         self._sleep = sleep
         self._heartbeat = heartbeat
+        self._contention = contention or Contention()
         self._remembered: dict[str, _Remembered] = {}
 
     def apply(self, batch: Batch[FollowChanged]) -> None:
-        """Return when every event of the batch is in the counts, once. Blocks while the store is away."""
+        """Return when every event of the batch is in the counts, once; StoreAwayError: give it again."""
         self.count(partition_id(batch.partition), batch.topic_id, batch.arrivals)
 
     def count(self, partition_id: str, topic_id: str, arrivals: Arrivals) -> None:
-        """Return when every arrival is in the counts, once. Blocks while the store is away."""
-        waits = pauses()
+        """Return when every arrival is in the counts, once; StoreAwayError: give them again, all or from any before."""
+        conflicts = 0
         while arrivals:
             try:
                 arrivals = arrivals[self._step(partition_id, topic_id, arrivals) :]
-                waits = pauses()
-            except (StoreAwayError, OvertakenError) as error:
+                conflicts = 0
+            except StoreAwayError:
                 self._remembered.pop(partition_id, None)
-                RETRIES.inc()
-                CONFLICTS.inc(isinstance(error, OvertakenError))
-                _log.warning("retrying", extra={"partition": partition_id, "reason": str(error)})
-                self._sleep(next(waits))
-            self._heartbeat()
+                raise
+            except OvertakenError as error:
+                conflicts += 1
+                self._overtaken(partition_id, error, conflicts)
+            finally:
+                self._heartbeat()
+
+    def _overtaken(self, partition_id: str, error: OvertakenError, conflicts: int) -> None:
+        """Forget what has proved old, note who is contended, and wait a little, by chance."""
+        CONFLICTS.inc()
+        if isinstance(error, ContendedError):
+            self._contention.note(error.users)
+        if not isinstance(error, ContendedError) or not error.users:
+            self._remembered.pop(partition_id, None)
+        if conflicts >= MOST_CONFLICTS:
+            raise StoreAwayError(f"{conflicts} conflicts in a row: {error}") from error
+        _log.info("overtaken", extra={"partition": partition_id, "conflicts": conflicts, "reason": str(error)})
+        self._sleep(self._contention.pause(conflicts))
 
     def _step(self, partition_id: str, topic_id: str, arrivals: Arrivals) -> int:
         """Count as many of the arrivals as fit in one transaction, and return how many."""
         known = self._remembered.get(partition_id) or _Remembered(self._ledger.load(partition_id))
-        shards = {event.source.shard_id for _, event in arrivals if event is not None}
+        shards = {event.source.shard_id for _, event, _ in arrivals if event is not None}
         if unknown := shards - known.watermarks.keys():
             known.watermarks |= self._ledger.watermarks(partition_id, unknown)
-        result = tally(arrivals, known.watermarks, ROOM)
+        self._remembered[partition_id] = known
+        result = tally(
+            arrivals,
+            known.watermarks,
+            ROOM,
+            reached=known.place.next_offset if known.place.topic_id == topic_id else 0,
+            too_old_ms=self._now() * 1000 - TOO_OLD_MS,
+            contended=self._contention.users(),
+        )
         done = arrivals[: result.taken]
-        becomes, gaps = _advance(known.place, topic_id, done)
+        becomes, gaps = _advance(known.place, topic_id, done, result.doubtful)
         if result.watermarks or becomes != known.place:
-            with APPLY.time():
+            with self._contention.turn(result.users), APPLY.time():
                 self._ledger.write(partition_id, result, known.place, becomes, gaps, self._now())
-            becomes = replace(becomes, version=known.place.version + 1)
+            noted = known.place.gaps + len(gaps)
+            becomes = replace(becomes, version=known.place.version + 1, gaps=noted if noted <= MOST_GAPS else 1)
             ACTIONS.inc(1 + len(result.watermarks) + len(result.users))
             self._tell(partition_id, done, gaps)
         for shard, sequence in result.watermarks.items():
@@ -101,26 +130,26 @@ class Counting:
         for shard in list(known.watermarks)[:-REMEMBERED]:
             del known.watermarks[shard]
         self._remembered[partition_id] = _Remembered(becomes, known.watermarks)
-        APPLIED.inc(sum(event is not None for _, event in done) - result.repeats)
+        APPLIED.inc(sum(event is not None for _, event, _ in done) - result.repeats - len(result.doubtful))
         REPEATS.inc(result.repeats)
         return result.taken
 
     def _tell(self, partition_id: str, done: Arrivals, gaps: Sequence[str]) -> None:
         """Measure a write that succeeded; a gap is told only now, because a stale memory shows false ones."""
         WRITES.inc()
-        times = [event.occurred_at for _, event in done if event is not None and event.occurred_at is not None]
+        times = [event.occurred_at for _, event, _ in done if event is not None and event.occurred_at is not None]
         if times:
             LAG.observe(max(0, self._now() - min(times) / 1000))
         for gap in gaps:
             GAPS.inc()
             _log.error(
-                "events vanished; recount with `python -m count_aggregator reconcile --all`",
+                "events vanished or were not counted; recount with `python -m count_aggregator reconcile --all`",
                 extra={"partition": partition_id, "gap": gap},
             )
 
 
-def _advance(place: Place, topic_id: str, arrivals: Arrivals) -> tuple[Place, list[str]]:
-    """Return where these arrivals bring the partition, and what should have come and never did."""
+def _advance(place: Place, topic_id: str, arrivals: Arrivals, doubtful: Sequence[int]) -> tuple[Place, list[str]]:
+    """Return where these arrivals bring the partition, and what never came or was not counted."""
     gaps = []
     expected = place.next_offset
     if place.topic_id not in (None, topic_id):
@@ -128,4 +157,9 @@ def _advance(place: Place, topic_id: str, arrivals: Arrivals) -> tuple[Place, li
         expected = 0
     expected, holes = vanished(arrivals, expected)
     gaps += [f"offsets {hole.start} to {hole.stop - 1} of topic {topic_id}" for hole in holes]
-    return Place(place.version, expected, topic_id), gaps
+    if doubtful:
+        gaps.append(
+            f"{len(doubtful)} events between offsets {doubtful[0]} and {doubtful[-1]} of topic {topic_id} "
+            "that may have been counted before they were forgotten"
+        )
+    return Place(place.version, expected, topic_id, place.gaps), gaps

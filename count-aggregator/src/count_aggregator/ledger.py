@@ -1,9 +1,9 @@
 """Counts and the positions they stand for, in DynamoDB: one transaction moves both or neither.
 
-Rule: for each partition of the topic one item, its place, has a version that every write raises and is conditional on.
-A place is loaded before the watermarks of its shards, so whatever they say was written before that version or makes
-the next write fail. Hence watermarks are loaded only for the shards at hand, and a batch costs the same however many
-shards there ever were.
+Rule: for each partition of the topic one item, its place, has a version that every write raises. DynamoDB isolates no
+two reads from a transaction between them. So a write is conditional on every item of the ledger being as it was loaded:
+the place's version, and each watermark that it moves. Only the counts are added to whatever they are. So watermarks are
+loaded only for the shards at hand, and a batch costs the same however many shards there ever were.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -14,6 +14,7 @@ from contracts.tables import LEDGERS, USERS
 from count_aggregator.tally import Tally
 from murmuration_runtime.dynamo import errors_named, retry_conflicts
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.throttling import throttled
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -22,10 +23,20 @@ ACTIONS = 100  # in one TransactWriteItems
 ROOM = ACTIONS - 1  # for users and shards; one is the place
 PLACE = "place"  # its shard_id; no shard of a stream is called that
 KEYS = 100  # in one BatchGetItem
+MOST_GAPS = 500  # of one place; an item has room for some thousands
 
 
 class OvertakenError(Exception):
-    """Somebody else wrote first, a second owner or another transaction on the same users: load and tally anew."""
+    """Somebody else wrote first, a second owner of the partition: load and tally anew."""
+
+
+class ContendedError(OvertakenError):
+    """Another transaction held an item, and nothing was written. What was loaded may still be true."""
+
+    def __init__(self, about: str, users: frozenset[str]) -> None:
+        """Take the users whose rows were held; none if it was the place or a watermark."""
+        super().__init__(about)
+        self.users = users
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,7 @@ class Place:
     version: int = 0
     next_offset: int = 0
     topic_id: str | None = None
+    gaps: int = 0
 
 
 class Ledger:
@@ -62,6 +74,7 @@ class Ledger:
             version=int(item[LEDGERS.version]["N"]),
             next_offset=int(item[LEDGERS.next_offset]["N"]),
             topic_id=item[LEDGERS.topic_id]["S"],
+            gaps=len(item.get(LEDGERS.gaps, {"L": []})["L"]),
         )
 
     def watermarks(self, partition_id: str, shards: Collection[str]) -> dict[str, int]:
@@ -87,16 +100,20 @@ class Ledger:
         After a StoreAwayError nobody knows whether it is written: load everything again and tally anew.
         """
         expires_at = int(now) + self._kept_seconds
+        users = sorted(result.users)
         actions = [
             self._moved(partition_id, was, becomes, gaps),
-            *(self._seen(partition_id, *seen, expires_at) for seen in result.watermarks.items()),
-            *(self._counts(user, result.followers[user], result.following[user]) for user in result.users),
+            *(
+                self._seen(partition_id, shard, result.loaded[shard], sequence, expires_at)
+                for shard, sequence in result.watermarks.items()
+            ),
+            *(self._counts(user, result.followers[user], result.following[user]) for user in users),
         ]
         try:
             with errors_named():
                 self._dynamodb.transact_write_items(TransactItems=actions)
         except self._dynamodb.exceptions.TransactionCanceledException as error:
-            raise OvertakenError(f"tally of {partition_id} not written: {error}") from error
+            raise _cancelled(partition_id, error, users) from error
 
     def open_gaps(self, partition_ids: Iterable[str]) -> dict[str, list[str]]:
         """Return what vanished from each partition and was not recounted since."""
@@ -134,7 +151,10 @@ class Ledger:
             ":next": {"N": str(becomes.next_offset)},
             ":topic": {"S": str(becomes.topic_id)},
         }
-        if gaps:
+        if gaps and was.gaps + len(gaps) > MOST_GAPS:
+            update += ", gaps = :gaps"
+            values |= {":gaps": _texts([f"more than {MOST_GAPS} gaps, and the last are: {', '.join(gaps[-3:])}"])}
+        elif gaps:
             update += ", gaps = list_append(if_not_exists(gaps, :none), :gaps)"
             values |= {":none": {"L": []}, ":gaps": _texts(gaps)}
         if was.version:
@@ -149,13 +169,19 @@ class Ledger:
             }
         }
 
-    def _seen(self, partition_id: str, shard_id: str, sequence_number: int, expires_at: int) -> Any:
+    def _seen(self, partition_id: str, shard_id: str, loaded: int, sequence_number: int, expires_at: int) -> Any:
         item = {
             **_key(partition_id, shard_id),
             LEDGERS.sequence_number: {"S": str(sequence_number)},
             LEDGERS.expires_at: {"N": str(expires_at)},
         }
-        return {"Put": {"TableName": self._ledgers, "Item": item}}
+        condition: Any = {"ConditionExpression": "attribute_not_exists(sequence_number)"}
+        if loaded >= 0:
+            condition = {
+                "ConditionExpression": "sequence_number = :loaded",
+                "ExpressionAttributeValues": {":loaded": {"S": str(loaded)}},
+            }
+        return {"Put": {"TableName": self._ledgers, "Item": item, **condition}}
 
     def _counts(self, user_id: str, followers: int, following: int) -> Any:
         return {
@@ -170,6 +196,19 @@ class Ledger:
                 },
             }
         }
+
+
+def _cancelled(partition_id: str, error: Any, users: Sequence[str]) -> Exception:
+    """Return what a cancelled transaction means, from DynamoDB's reason for each of its items; the users' come last."""
+    codes = [reason.get("Code") for reason in error.response.get("CancellationReasons", ())]
+    told = f"tally of {partition_id} not written: {error}"
+    if "ConditionalCheckFailed" in codes:
+        return OvertakenError(told)
+    if throttled(codes):
+        return StoreAwayError(told)
+    of_users = codes[-len(users) :] if users else []
+    held = {user for user, code in zip(users, of_users, strict=False) if code == "TransactionConflict"}
+    return ContendedError(told, frozenset(held))
 
 
 def _key(partition_id: str, shard_id: str) -> Any:

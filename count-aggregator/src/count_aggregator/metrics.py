@@ -10,11 +10,6 @@ WRITES = Counter("count_aggregator_tallies_written", "Transactions that moved co
 ACTIONS = Counter(
     "count_aggregator_actions_written", "Actions in these transactions, at most 100 each.", registry=METRICS
 )
-RETRIES = Counter(
-    "count_aggregator_tallies_retried",
-    "Transactions or loads that failed or were overtaken, and were done again.",
-    registry=METRICS,
-)
 LAG = Histogram(
     "count_aggregator_lag_seconds",
     "From the own time of the oldest follow of a tally to its counts; an unfollow carries none.",
@@ -29,8 +24,12 @@ APPLY = Histogram(
 )
 CONFLICTS = Counter(
     "count_aggregator_conflicts",
-    "Transactions that a second owner or another transaction overtook; they were done again.",
+    "Transactions that a second owner overtook, or that met another about the same users; they were done again.",
     registry=METRICS,
 )
-GAPS = Counter("count_aggregator_gaps", "Alarm: stretches of events that vanished before they came.", registry=METRICS)
+GAPS = Counter(
+    "count_aggregator_gaps",
+    "Alarm: stretches of events that vanished before they came, or came too late to be counted.",
+    registry=METRICS,
+)
 OPEN_GAPS = Gauge("count_aggregator_open_gaps", "Gaps since which not all accounts were recounted.", registry=METRICS)

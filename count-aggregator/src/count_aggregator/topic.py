@@ -7,6 +7,8 @@ TOPIC = TOPICS["FollowChanged"]
 
 KEPT_SECONDS = TOPIC.remembered_ms // 1000
 """How long a shard's watermark is kept after its last write."""
+TOO_OLD_MS = TOPIC.too_old_ms
+"""The age from which an event may have been counted under a watermark that is gone."""
 
 
 def partition_id(number: int) -> str:

@@ -5,6 +5,7 @@ import pytest
 from contracts import TOPICS
 from murmuration_worker.messages import Message
 
+WRITTEN_MS = 1_763_478_000_000.0
 NAMED = [("followee_id", b"bob"), ("follower_id", b"alice"), ("odd", None)]
 
 
@@ -13,7 +14,7 @@ def message():
     """Make a message of FollowChanged; its ids stand in its headers."""
 
     def make(value, *, offset=7, headers=NAMED):
-        return Message("FollowChanged", 3, offset, b"bob", value, [*headers])
+        return Message("FollowChanged", 3, offset, b"bob", value, [*headers], WRITTEN_MS)
 
     return make
 

@@ -12,7 +12,7 @@ from murmuration_worker.worker import consume, run_worker
 
 
 def work(batch: Batch) -> None:
-    for offset, event in batch.arrivals:
+    for offset, event, _ in batch.arrivals:
         print(offset, event.event_id if event else "dead", flush=True)  # noqa: T201
 
 

@@ -14,6 +14,7 @@ class Stream:
 
     def __init__(self, *places):
         self.places = places
+        self.timestamp = 1.5
         self.taken = 0
         self.acked = []
         self.when = {}
@@ -32,6 +33,7 @@ class Stream:
                 "key": None,
                 "value": None,
                 "headers": {},
+                "timestamp": self.timestamp,
             }
             yield SimpleNamespace(message=SimpleNamespace(**message))
         await asyncio.Event().wait()

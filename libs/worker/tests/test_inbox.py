@@ -6,6 +6,8 @@ from contracts import Codec, FollowChanged, Source, UnknownSchemaError
 from contracts.registry import RegistryAwayError
 from murmuration_worker.inbox import UNKNOWN_SCHEMA_TRIES, Inbox
 
+from .conftest import WRITTEN_MS
+
 
 @pytest.fixture
 def codec(topic):
@@ -47,11 +49,11 @@ def test_poison_is_sent_to_the_dead_letters_and_its_neighbours_are_read_in_order
     """One bad message costs itself and nothing else."""
     bad, empty = message(b"\x01not avro", offset=8), message(None, offset=10)
     came = [*inbox().read([message(encoded(1)), bad, message(encoded(2), offset=9), empty])]
-    assert [(offset, event and event.source.sequence_number) for offset, event in came] == [
-        (7, 1),
-        (8, None),
-        (9, 2),
-        (10, None),
+    assert [(offset, event and event.source.sequence_number, written) for offset, event, written in came] == [
+        (7, 1, WRITTEN_MS),
+        (8, None, WRITTEN_MS),
+        (9, 2, WRITTEN_MS),
+        (10, None, WRITTEN_MS),
     ]
     assert [letter[:2] for letter in letters] == [(topic, bad), (topic, empty)]
     assert "magic" in letters[0][2]
@@ -75,7 +77,7 @@ def test_a_registry_that_is_away_is_waited_for(inbox, message, encoded, letters,
         return topic.latest.schema
 
     came = inbox(fetch, pauses.append).read([message(with_schema(encoded(5), 99))])
-    assert [event.source.sequence_number for _, event in came] == [5]
+    assert [event.source.sequence_number for _, event, _ in came] == [5]
     assert len(pauses) == 2
     assert not letters
 
@@ -89,6 +91,6 @@ def test_a_schema_that_nobody_knows_is_a_dead_letter_after_some_tries(inbox, mes
         raise UnknownSchemaError("schema 99 is not known")
 
     came = inbox(fetch, lambda _: None).read([message(with_schema(b"\x00....x", 99))])
-    assert [*came] == [(7, None)]
+    assert [*came] == [(7, None, WRITTEN_MS)]
     assert len(asked) == UNKNOWN_SCHEMA_TRIES
     assert "99" in letters[0][2]

@@ -105,3 +105,12 @@ def test_an_acknowledgement_that_fails_ends_the_process_too(exit_codes):
     stream.when["acked", 1] = refuse
     run(stream, lambda _: None, until=2)
     assert exit_codes == [exits.UNFORESEEN]
+
+
+@pytest.mark.parametrize(("timestamp", "written_ms"), [(1.5, 1500), (None, 0)])
+def test_a_message_has_kafkas_time_or_is_as_old_as_can_be(timestamp, written_ms):
+    """Whoever counts must know how old it is."""
+    stream, came = Stream((0, 1)), []
+    stream.timestamp = timestamp
+    run(stream, lambda messages: came.extend(message.written_ms for message in messages), until=1)
+    assert came == [written_ms]

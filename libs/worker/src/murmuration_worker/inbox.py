@@ -40,10 +40,10 @@ class Inbox:
         """Give what lay at each offset, in order."""
         for message in messages:
             try:
-                yield Arrival(message.offset, self._decode(message))
+                yield Arrival(message.offset, self._decode(message), message.written_ms)
             except ContractError as error:
                 self._set_aside(message, str(error))
-                yield Arrival(message.offset, None)
+                yield Arrival(message.offset, None, message.written_ms)
 
     def _decode(self, message: Message) -> Event:
         tries = 0

@@ -81,4 +81,5 @@ async def next_batch(waiting: "asyncio.Queue[Any]", most: int) -> list[Any]:
 
 
 def _message(topic: str, faust: Any) -> Message:
-    return Message(topic, faust.partition, faust.offset, faust.key, faust.value, pairs(faust.headers))
+    written_ms = (faust.timestamp or 0) * 1000  # without a time it is as old as can be
+    return Message(topic, faust.partition, faust.offset, faust.key, faust.value, pairs(faust.headers), written_ms)

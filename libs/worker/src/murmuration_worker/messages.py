@@ -1,5 +1,6 @@
 """What comes from Kafka: messages as they lie there, and batches of events as a service takes them. Pure."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -19,6 +20,7 @@ class Message(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Headers
+    written_ms: float = math.inf  # Kafka's time of it; what did not come from Kafka is new
 
 
 class Arrival(NamedTuple, Generic[E]):
@@ -26,6 +28,7 @@ class Arrival(NamedTuple, Generic[E]):
 
     offset: int
     event: E | None
+    written_ms: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Batch(Generic[E]):
     @property
     def events(self) -> list[E]:
         """The events, without the dead letters."""
-        return [event for _, event in self.arrivals if event is not None]
+        return [event for _, event, _ in self.arrivals if event is not None]
 
 
 def pairs(headers: Any) -> Headers:
