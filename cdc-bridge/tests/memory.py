@@ -176,5 +176,8 @@ class MemoryKafka:
             self.instead.pop(0)(messages, given_up)
         self.log += messages
 
+    def publish_alone(self, message, given_up):
+        self.publish([message], given_up)
+
     def event_ids(self):
         return [dict(message.headers)["event_id"].decode() for message in self.log]

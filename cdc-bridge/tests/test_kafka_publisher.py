@@ -8,10 +8,12 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
+from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.message import Message
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.waiting import eventually
+
+from .publishers import publisher_to
 
 NOBODY = KafkaSettings(kafka_bootstrap_servers="127.0.0.1:1")
 LIMIT = 950_000
@@ -59,7 +61,7 @@ def arrived(servers, topic):
 class TestPublisher:
     def test_a_batch_is_there_when_publish_returns(self, servers, topic):
         """In the partitions that were asked for, in order, batch behind batch."""
-        with Publisher(KafkaSettings()) as publisher:
+        with publisher_to(KafkaSettings()) as publisher:
             publisher.publish(numbered(topic, range(500)))
             assert arrived(servers, topic) == {0: [*range(0, 500, 2)], 1: [*range(1, 500, 2)]}
             publisher.publish(numbered(topic, range(500, 502)))
@@ -69,7 +71,7 @@ class TestPublisher:
         """The guarantee, not luck: without it all the others would arrive. Two never share a request."""
         batch = numbered(topic, range(20), value=b"x" * 600_000)
         batch[10] = dataclasses.replace(batch[10], value=b"x" * (LIMIT + 10_000))
-        with Publisher(KafkaSettings()) as publisher, pytest.raises(RefusedError, match="too large"):
+        with publisher_to(KafkaSettings()) as publisher, pytest.raises(RefusedError, match="too large"):
             publisher.publish(batch)
         found = arrived(servers, topic)
         assert found[0] == [0, 2, 4, 6, 8][: len(found[0])]
@@ -77,17 +79,17 @@ class TestPublisher:
 
     def test_an_empty_batch_is_done_at_once(self):
         """A page may hold no event at all."""
-        with Publisher(KafkaSettings()) as publisher:
+        with publisher_to(KafkaSettings()) as publisher:
             publisher.publish([])
 
     def test_what_the_client_itself_refuses_is_refused_too(self, topic):
         """Larger than a producer ever sends; nothing of it waits in a queue."""
-        with Publisher(KafkaSettings()) as publisher, pytest.raises(RefusedError, match=r"\[1\].*too large"):
+        with publisher_to(KafkaSettings()) as publisher, pytest.raises(RefusedError, match=r"\[1\].*too large"):
             publisher.publish(numbered(topic, [1], value=b"x" * 1_100_000))
 
 
 def test_giving_up_ends_the_wait_for_a_broker_that_is_away():
     """Records never time out by themselves, so SIGTERM and a lost lease must be able to end it."""
     asked = []
-    with Publisher(NOBODY) as publisher, pytest.raises(PublishError, match="given up with 0 of 1"):
+    with publisher_to(NOBODY) as publisher, pytest.raises(PublishError, match="given up with 0 of 1"):
         publisher.publish(numbered("topic", [0]), lambda: asked.append(1) or len(asked) > 2)

@@ -10,12 +10,13 @@ import pytest
 
 from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
-from cdc_bridge.kafka_publisher import Publisher, PublishError, RefusedError
+from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
 from cdc_bridge.shard_reader import ShardReader
 
 from .memory import MemoryLeases, hold
 from .mock_kafka import MockKafka, numbered
+from .publishers import publisher_to
 
 NOW = 100 * RETENTION_MS
 TOPIC = "FollowChanged"
@@ -49,7 +50,7 @@ def test_demo_py_left_one_error_does_not_end_an_open_shard():
 @pytest.mark.parametrize("refusal", [NOT_ENOUGH_REPLICAS, NOT_LEADER])
 def test_inflight_py_what_publish_returned_for_is_there(refusal):
     """Though the first request to a partition is refused, and later ones are under way."""
-    with MockKafka(TOPIC, partitions=2) as kafka, Publisher(kafka.settings) as publisher:
+    with MockKafka(TOPIC, partitions=2) as kafka, publisher_to(kafka.settings) as publisher:
         publisher.publish(numbered(TOPIC, [-1], partition=1))
         kafka.delay(20)
         kafka.answer(refusal)
@@ -59,7 +60,7 @@ def test_inflight_py_what_publish_returned_for_is_there(refusal):
 
 def test_natural_py_every_partition_may_refuse_its_first_request():
     """A page over twelve partitions, most of it for one of them."""
-    with MockKafka(TOPIC, partitions=12) as kafka, Publisher(kafka.settings) as publisher:
+    with MockKafka(TOPIC, partitions=12) as kafka, publisher_to(kafka.settings) as publisher:
         publisher.publish(numbered(TOPIC, [-1]))
         kafka.delay(10)
         kafka.answer(*[NOT_ENOUGH_REPLICAS] * 11)
@@ -81,7 +82,7 @@ def test_offs_py_a_watermark_drops_no_retry(refusal):
         kafka.delay(20)
         kafka.answer(refusal)
         for _ in range(2):
-            with Publisher(kafka.settings) as publisher:
+            with publisher_to(kafka.settings) as publisher:
                 try:
                     publisher.publish(page)
                 except PublishError:
@@ -99,7 +100,7 @@ def test_masked_py_a_refusal_is_one_however_it_comes_out_of_the_client():
     """One that comes while messages are still being queued is a fatal error of produce(), or a SystemError."""
 
     def publish_what_is_refused(_):
-        with MockKafka(TOPIC, partitions=2) as kafka, Publisher(kafka.settings) as publisher:
+        with MockKafka(TOPIC, partitions=2) as kafka, publisher_to(kafka.settings) as publisher:
             publisher.publish(numbered(TOPIC, [-1]))
             kafka.answer(*[TOO_LARGE] * 100)
             with pytest.raises(RefusedError, match="too large"):

@@ -124,6 +124,9 @@ class Picky:
                 raise RefusedError("too large")
         self._kafka.log += messages
 
+    def publish_alone(self, message, given_up):
+        self.publish([message], given_up)
+
 
 @pytest.mark.parametrize("dead_letters", [True, False])
 def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goes_on(world, caplog, dead_letters):

@@ -14,7 +14,7 @@ from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.dynamo_older_rows import may_have_older_rows
 from cdc_bridge.held_lease import HeldLease
-from cdc_bridge.kafka_publisher import Publisher
+from cdc_bridge.kafka_publisher import Producers
 from cdc_bridge.lineage import ShardKey, State
 from cdc_bridge.settings import Settings, Start
 from cdc_bridge.shard_reader import ShardReader
@@ -56,11 +56,12 @@ def bridge(settings: Settings) -> None:
     topics = KafkaTopics(settings, _OURS, rights=_RIGHTS)
     readiness.wait("kafka", lambda: topics.ids(_DEAD_LETTERS), ContractError)
     codecs = readiness.wait("registry", lambda: _codecs(settings), RegistryAwayError, ContractError)
-    coordinator = _coordinator(settings, codecs, readiness)
-    questions.append(coordinator.waiting_for)
-    _on_signal(coordinator.stop)
-    gc.freeze()  # what is loaded stays: going through it again and again took a sixth of each record's time
-    coordinator.run()
+    with Producers(settings) as producers:
+        coordinator = _coordinator(settings, codecs, producers, readiness)
+        questions.append(coordinator.waiting_for)
+        _on_signal(coordinator.stop)
+        gc.freeze()  # what is loaded stays: going through it again and again took a sixth of each record's time
+        coordinator.run()
 
 
 def _on_signal(end: Callable[[], None]) -> None:
@@ -73,7 +74,9 @@ def _codecs(settings: Settings) -> dict[str, Codec]:
     return {topic.name: registry.codec(topic) for topic in _OURS}
 
 
-def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Readiness) -> Coordinator:
+def _coordinator(
+    settings: Settings, codecs: Mapping[str, Codec], producers: Producers, readiness: Readiness
+) -> Coordinator:
     dynamodb, streams = dynamo_streams.connect(settings.table_prefix)
     leases = LeaseTable(dynamodb, settings.table_prefix)
     look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
@@ -86,7 +89,7 @@ def _coordinator(settings: Settings, codecs: Mapping[str, Codec], readiness: Rea
             lease,
             codecs,
             lambda: streams.open(shard.stream_arn, shard.shard_id),
-            lambda: Publisher(settings),
+            lambda: producers.publisher(shard),
             settings.gap_policy,
             now_ms,
             steady_ms,

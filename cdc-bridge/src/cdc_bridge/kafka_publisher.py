@@ -1,193 +1,133 @@
-"""Messages into Kafka, all of them or an error.
+"""Where shards get what publishes them: a few producers for all shards of a process.
 
-Rule: gapless. Within a partition a later message never lies in the log when an earlier one of its publisher does not,
-because a consumer's watermark would take the earlier one's retry for a repeat. Between partitions there is no order.
-1. Messages never time out but wait, and the first that is refused ends the producer (enable.gapless.guarantee).
-2. The first message to each partition goes alone, until Kafka has acknowledged it. A broker that has no state of a
-   producer in a partition takes any request as its first, also the second after a refused one, and librdkafka then
-   reports the refused one as delivered (KAFKA-15591). From the second request on the broker knows the producer and
-   refuses what is out of sequence. It forgets a producer that is idle for long: then the first goes alone again.
-3. Only an offset proves that a message lies in the log. A delivery report without one means that nobody knows.
-Whoever publishes a shard has a publisher of their own, so one shard's refusal stops no other.
+Rule: a publisher stays with one producer. When that ends, so does every publisher of it; its shards begin again at
+their checkpoints, with publishers of a new one.
 """
 
-import logging
-import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
+from zlib import crc32
 
-from confluent_kafka import KafkaError, KafkaException, Producer
-from confluent_kafka import Message as Delivery
-
+from cdc_bridge.kafka_batches import POLL_SECONDS, Batch, PublishError, RefusedError, Sender
+from cdc_bridge.kafka_producer import SharedProducer
+from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message
-from murmuration_runtime.kafka import FATAL_ONLY
 from murmuration_runtime.kafka_connection import KafkaSettings
 
-KNOWN_SECONDS = 3600  # well below Kafka's producer.id.expiration.ms, a day
-_POLL_SECONDS = 0.1
-_FLUSH_SECONDS = 3
-_log = logging.getLogger(__name__)
+__all__ = ["Batch", "Producers", "PublishError", "Publisher", "RefusedError"]
 
-
-class PublishError(Exception):
-    """Not everything was acknowledged: go on from the checkpoint, with a new publisher."""
-
-
-class RefusedError(PublishError):
-    """Kafka will never take one of these messages as it is; which one is certain only if it was alone."""
-
-
-# What is wrong with the message itself; everything else may pass when Kafka or its settings change.
-_REFUSALS = {
-    KafkaError.MSG_SIZE_TOO_LARGE,
-    KafkaError.RECORD_LIST_TOO_LARGE,
-    KafkaError.INVALID_MSG,
-    KafkaError.INVALID_MSG_SIZE,
-    KafkaError.INVALID_RECORD,
-    KafkaError.INVALID_TIMESTAMP,
-}
-
-
-class _Reports:
-    """What Kafka has said about messages that were sent together."""
-
-    def __init__(self, together: int) -> None:
-        self.together = together
-        self.acknowledged = 0
-        self._failed: list[tuple[KafkaError | None, Delivery]] = []
-
-    def add(self, error: KafkaError | None, delivery: Delivery) -> None:
-        """Take one delivery report; it does no more than it must, see Publisher._end."""
-        if error is None and delivery.offset() is not None:
-            self.acknowledged += 1
-        else:
-            self._failed.append((error, delivery))
-
-    def failure(self) -> PublishError | None:
-        """Return the first refusal, or else the first failure."""
-        failures = [_failure(error, f"{it.topic()} [{it.partition()}]", self.together) for error, it in self._failed]
-        return next((it for it in failures if isinstance(it, RefusedError)), failures[0] if failures else None)
-
-    def __str__(self) -> str:
-        return f"{self.acknowledged} of {self.together}"
-
-
-def _failure(error: KafkaError | None, where: str, together: int) -> PublishError:
-    if error is None:
-        return PublishError(f"a message for {where} was acknowledged without an offset: it may be there or not")
-    kind = RefusedError if error.code() in _REFUSALS else PublishError
-    return kind(f"Kafka refused a message for {where}, one of {together} sent together: {error.str()}")
+PRODUCERS = 3  # for each table: what is wrong with the topics of one harms no other
+LARGEST = 1_000_000  # bytes of a message with its headers; of a batch, too
+_OVERHEAD = 100  # bytes of a batch with one record, at most
+_ALONE = "", 0
 
 
 class Publisher:
-    """One shard's producer; a context, after whose end nothing more is sent."""
+    """Publishes one shard, in order; a context, after whose end nothing more of it is begun."""
 
-    def __init__(self, kafka: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
-        self._kafka = kafka
-        self._clock = clock
-        self._known_at: dict[tuple[str, int], float] = {}  # by topic and partition: when a message got an offset there
-        self._told: set[int] = set()
-        ours = {
-            "acks": "all",
-            "enable.idempotence": True,
-            "enable.gapless.guarantee": True,
-            "message.timeout.ms": 0,
-            "linger.ms": 1,
-            "log_level": FATAL_ONLY,  # see _tell
-            "error_cb": self._tell,
-        }
-        self._producer = Producer(kafka.librdkafka(**ours), logger=_log)
+    def __init__(self, producer: SharedProducer, alone: Callable[[Message, Callable[[], bool]], None]) -> None:
+        self._producer = producer
+        self._alone = alone
+        self._sender = Sender()
 
     def publish(self, messages: Sequence[Message], given_up: Callable[[], bool] = lambda: False) -> None:
         """Return when Kafka has acknowledged every message, in order; wait while it is away, unless given up."""
-        began, sent, reports = self._clock(), 0, _Reports(len(messages))
-
-        def wait() -> None:
-            self._poll(reports)
-            if given_up():
-                raise PublishError(f"given up with {reports} acknowledged")
-            if self._clock() - began >= KNOWN_SECONDS:
-                raise PublishError(f"given up with {reports} acknowledged in {KNOWN_SECONDS} s")
-
-        for wave in self._waves(messages, began):
-            for message in wave:
-                self._queue(message, reports, wait)
-            sent += len(wave)
-            while reports.acknowledged < sent:
-                wait()
-        self._known_at |= {(message.topic, message.partition): began for message in messages}
-        self._told.clear()
-
-    def _waves(self, messages: Sequence[Message], now: float) -> tuple[Sequence[Message], Sequence[Message]]:
-        """Return what goes first, one message for each partition that may not know us, and what goes behind it."""
-        first: dict[tuple[str, int], Message] = {}
-        behind = []
-        for message in messages:
-            partition = message.topic, message.partition
-            if partition in first or now - self._known_at.get(partition, -math.inf) < KNOWN_SECONDS:
-                behind.append(message)
-            else:
-                first[partition] = message
-        return [*first.values()], behind
-
-    def _queue(self, message: Message, reports: _Reports, wait: Callable[[], None]) -> None:
-        while True:
-            try:
-                self._producer.produce(
-                    self._kafka.topic_name(message.topic),
-                    message.value,
-                    message.key,
-                    message.partition,
-                    on_delivery=reports.add,
-                    headers=[*message.headers],
-                )
-            except BufferError:
-                wait()
-            except KafkaException as error:
-                where = f"{message.topic} [{message.partition}]"
-                raise self._ended(reports, _failure(error.args[0], where, reports.together)) from error
-            else:
-                return
-
-    def _poll(self, reports: _Reports) -> None:
         try:
-            self._producer.poll(_POLL_SECONDS)
-        except (KafkaException, SystemError) as error:  # only what ends the producer is raised here
-            raise self._ended(reports, PublishError(f"the producer has ended: {error}")) from error
-        failure = reports.failure()
-        if failure is not None:
-            raise failure
+            self.begin(messages).wait(given_up)
+        except PublishError as error:
+            self.withdraw(error)
+            raise
 
-    def _ended(self, reports: _Reports, error: PublishError) -> PublishError:
-        """Return the refusal that ended the producer, or else this error."""
-        self._end()  # only now every message is told its own error
-        failure = reports.failure()
-        return failure if isinstance(failure, RefusedError) else error
+    def begin(self, messages: Sequence[Message], then: Callable[[], None] = lambda: None) -> Batch:
+        """Send these behind all that was begun before, and return at once; whatever fails is raised by Batch.wait.
 
-    def _end(self) -> None:
-        """Send nothing more, and let every message be told its fate.
-
-        confluent-kafka raises what ends a producer out of the next poll or flush, and first goes on calling delivery
-        callbacks with that exception set: a call of C code in one of them becomes a SystemError.
+        `then` is called when their fate is known: on the producer's thread, so it must be quick.
         """
-        self._producer.purge()
-        while True:
-            try:
-                self._producer.flush(_FLUSH_SECONDS)
-            except (KafkaException, SystemError):  # it has ended already
-                continue
-            return
+        batch = Batch(self._sender, messages, self._producer.now(), then)
+        for message in messages:
+            if _size(message) > LARGEST:
+                where = f"{message.topic} [{message.partition}]"
+                text = f"a message for {where} has {_size(message)} bytes; at most {LARGEST} are allowed: too large"
+                self.withdraw(RefusedError(text))
+        self._producer.begin(batch, messages)
+        return batch
 
-    def _tell(self, error: KafkaError) -> None:
-        """Log each kind of trouble once until something is acknowledged again."""
-        if error.code() not in self._told:
-            _log.warning("Kafka cannot be reached or refuses; librdkafka retries", extra={"reason": error.str()})
-        self._told.add(error.code())
+    def publish_alone(self, message: Message, given_up: Callable[[], bool] = lambda: False) -> None:
+        """Publish one message that shares no request with any other, so that a refusal is its own."""
+        self._alone(message, given_up)
+
+    def withdraw(self, error: PublishError | None = None) -> None:
+        """Send nothing more of what was begun, but what is under way already; it may arrive, as repeats."""
+        self._producer.withdraw(self._sender, error or PublishError("withdrawn: the shard is left"))
+
+    @property
+    def under_way(self) -> int:
+        """How many messages may still arrive in Kafka."""
+        return self._sender.under_way
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
-        self._end()
+        self.withdraw()
+
+
+class Producers:
+    """The producers of one process, each made when a shard needs it; a context. Safe among threads."""
+
+    def __init__(self, kafka: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kafka = kafka
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._alone = threading.Lock()
+        self._running: dict[tuple[str, int], SharedProducer] = {}
+
+    def publisher(self, shard: ShardKey) -> Publisher:
+        """Return a publisher for one shard."""
+        return Publisher(self._shared((shard.table, crc32(shard.shard_id.encode()) % PRODUCERS)), self._publish_alone)
+
+    def close(self) -> None:
+        """End them all."""
+        with self._lock:
+            running, self._running = [*self._running.values()], {}
+        for producer in running:
+            producer.end(PublishError("the bridge ends"))
+        for producer in running:
+            producer.join()
+
+    def _shared(self, place: tuple[str, int]) -> SharedProducer:
+        with self._lock:
+            producer = self._running.get(place)
+            if producer is None or producer.fault is not None:
+                producer = self._running[place] = SharedProducer(self._kafka, LARGEST, self._clock)
+            return producer
+
+    def _publish_alone(self, message: Message, given_up: Callable[[], bool]) -> None:
+        """Publish with a producer that has nothing else under way; one after the other, for all shards."""
+        while not self._alone.acquire(timeout=POLL_SECONDS):
+            if given_up():
+                raise PublishError("given up while a message of another shard was published alone")
+        try:
+            producer = self._shared(_ALONE)
+            try:
+                with Publisher(producer, self._publish_alone) as publisher:
+                    publisher.publish([message], given_up)
+            except PublishError as error:
+                producer.end(error)
+                raise
+        finally:
+            self._alone.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def _size(message: Message) -> int:
+    headers = sum(len(name) + len(value) + 10 for name, value in message.headers)
+    return len(message.key or b"") + len(message.value) + headers + _OVERHEAD

@@ -48,7 +48,7 @@ class ShardProgress:
     lease: HeldLease
     codecs: Mapping[str, Codec]
     clock: Callable[[], int]
-    _one_by_one: bool = False  # Kafka refused a message of the page: find out which
+    one_by_one: bool = False  # Kafka refused a message of the page: find out which
     _replaced: dict[str, Message] = field(
         default_factory=dict
     )  # by event id: what is published instead of a refused message
@@ -77,7 +77,7 @@ class ShardProgress:
 
     def publish_one_by_one(self) -> None:
         """Let the next ship() publish its records one by one, because Kafka refused some among them."""
-        self._one_by_one = True
+        self.one_by_one = True
 
     def ship(self, publish: Publish, records: Sequence[Record]) -> None:
         """Return when the records are on Kafka, as events or dead letters, and the checkpoint covers them."""
@@ -85,10 +85,10 @@ class ShardProgress:
             skipped = list(takewhile(lambda record: created_ms(record) + COARSE_MS < self._since, records))
             self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
             records = records[len(skipped) :]
-        if self._one_by_one:
+        if self.one_by_one:
             for record in records:
                 self._publish_alone(publish, record)
-            self._one_by_one = False
+            self.one_by_one = False
             self._replaced.clear()
         elif records:
             self._publish(publish, [(record, self._message(record)) for record in records])

@@ -43,6 +43,9 @@ class Publisher(Protocol):
     def publish(self, messages: Sequence[Message], given_up: Callable[[], bool]) -> None:
         """Return when all are acknowledged."""
 
+    def publish_alone(self, message: Message, given_up: Callable[[], bool]) -> None:
+        """Publish one message that shares no request with any other."""
+
 
 def pause_after(records: int, pause: float) -> float:
     """Say how long to wait before the next call: a full page is followed at once, empty ones wait ever longer."""
@@ -170,7 +173,11 @@ class ShardReader:
         def publish(messages: Sequence[Message]) -> None:
             self._show_life()
             self._check_lease()
-            publisher.publish(messages, must_leave_page)
+            if self._progress.one_by_one:
+                for message in messages:
+                    publisher.publish_alone(message, must_leave_page)
+            else:
+                publisher.publish(messages, must_leave_page)
 
         def must_leave_page() -> bool:
             self._show_life()  # asked again and again while Kafka is waited for
