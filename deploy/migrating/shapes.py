@@ -4,10 +4,12 @@ Rule: what only adds is done by `expand` (a table, an index, a first stream); wh
 only if a migration names it; everything else is an error, never a change.
 """
 
+import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 INDEXES = "GlobalSecondaryIndexes"
+TOGETHER = dt.timedelta(seconds=10)  # a table and its stream, made by one call
 
 
 class Look(NamedTuple):
@@ -27,12 +29,21 @@ def look(wanted: Mapping[str, Any], found: Mapping[str, Any], drops: Collection[
     surplus = [name for name in theirs if name not in ours and name in drops]
     streamless = stream(found) is None and stream(wanted) is not None
     differences = compare(shape(wanted, missing, streamless), shape(found, surplus, streamless))
-    if streamless and "LatestStreamArn" in found:
+    if streamless and _had_stream(found):
         differences.append(
             f"its stream {found['LatestStreamArn']} was switched off; what is written until it is on again leaves no"
             " trace. Switch it on by hand, then follow docs/operations.md#gaps-of-the-bridge"
         )
     return Look(differences, unfinished(found), missing, surplus, streamless)
+
+
+def _had_stream(found: Mapping[str, Any]) -> bool:
+    """Say whether the table had a stream; one that is older than the table is of another table of this name."""
+    if "LatestStreamLabel" not in found:
+        return False
+    made = dt.datetime.fromisoformat(found["LatestStreamLabel"]).replace(tzinfo=dt.UTC)
+    earliest: dt.datetime = found["CreationDateTime"] - TOGETHER
+    return made >= earliest
 
 
 def names(table: Mapping[str, Any]) -> list[str]:

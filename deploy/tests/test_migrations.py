@@ -1,5 +1,6 @@
 """The steps of a migration on DynamoDB, with a table of the test's own that changes in every way."""
 
+import datetime as dt
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -210,3 +211,13 @@ def test_an_index_that_no_migration_drops_is_a_difference():
     assert look(without, found, ["by_rooms"]).differences == []
     assert look(without, found, ["by_rooms"]).surplus == ["by_rooms"]
     assert "index by_rooms key should be None" in look(without, found).differences[0]
+
+
+@pytest.mark.parametrize(("label", "faults"), [("2026-11-19T05:00:00.000", 1), ("2026-11-18T05:00:00.000", 0)])
+def test_a_stream_of_an_earlier_table_of_that_name_is_not_this_one_s(label, faults):
+    """DynamoDB names it for a day."""
+    now = dt.datetime(2026, 11, 19, 5, tzinfo=dt.UTC)
+    stream = {"LatestStreamArn": f"arn/stream/{label}", "LatestStreamLabel": label, "CreationDateTime": now}
+    found = {"TableName": "houses", "TableStatus": "ACTIVE", **replace(NEW, stream=None, indexes={}).create, **stream}
+    assert len(look(NEW.create, found).differences) == faults
+    assert look(NEW.create, found).streamless
