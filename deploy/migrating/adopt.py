@@ -9,6 +9,7 @@ import json
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -39,19 +40,25 @@ class Jobs:
 
     def run(self, job: str) -> tuple[int, list[str]]:
         """Run a job, saying meanwhile how far it is; return its exit code and the lines that are no log."""
-        began = told = time.monotonic()
+        began = time.monotonic()
         done: Counter[str] = Counter()
         lines = []
         command = shlex.split(self.commands[job])
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-            for line in process.stdout or ():
-                if message := _message(line):
-                    done[message] += 1
-                else:
-                    lines.append(line.rstrip())
-                if time.monotonic() > told + TOLD_EVERY_S:
-                    told = time.monotonic()
-                    say(f"{job}: running for {told - began:.0f} s{_list(done)}")
+
+            def listen() -> None:
+                for line in process.stdout or ():
+                    if message := _message(line):
+                        done[message] += 1
+                    else:
+                        lines.append(line.rstrip())
+
+            listener = threading.Thread(target=listen)
+            listener.start()
+            while listener.is_alive():
+                listener.join(TOLD_EVERY_S)
+                if listener.is_alive():
+                    say(f"{job}: running for {time.monotonic() - began:.0f} s{_list(done)}")
         say(f"{job}: ended with {process.returncode} after {time.monotonic() - began:.0f} s{_list(done)}")
         return process.returncode, lines
 
@@ -119,4 +126,4 @@ def _message(line: str) -> str:
 
 
 def _list(done: Counter[str]) -> str:
-    return "".join(f", {count} x {message!r}" for message, count in done.most_common(3))
+    return "".join(f", {count} x {message!r}" for message, count in Counter(dict(done)).most_common(3))
