@@ -13,6 +13,8 @@ from cdc_bridge.lineage import ShardKey
 from cdc_bridge.translate import Record, UntranslatableError, translate
 from contracts import TOPICS, Codec, ContractError, Topic
 
+_BY_NAME = {topic.name: topic for topic in TOPICS.values()}  # a topic that grew has another name in Kafka
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -53,7 +55,7 @@ def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) ->
 def instead_of(refused: Message, shard: ShardKey, record: Record, reason: str) -> Message:
     """Make a dead letter of an event that Kafka refuses; of a dead letter that it refuses, one without its record."""
     if refused.refusal is None:
-        return _dead_letter(TOPICS[refused.topic], reason, shard, record)
+        return _dead_letter(_BY_NAME[refused.topic], reason, shard, record)
     return replace(refused, value=b"")
 
 

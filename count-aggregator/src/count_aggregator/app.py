@@ -6,7 +6,7 @@ from typing import NoReturn
 from count_aggregator.counting import Counting
 from count_aggregator.ledger import Ledger
 from count_aggregator.metrics import OPEN_GAPS
-from count_aggregator.topic import KEPT_SECONDS, PARTITION_IDS, SERVICE, TOPIC
+from count_aggregator.topic import KEPT_SECONDS, PARTITION_IDS, SERVICE, TOPIC, ancestors
 from murmuration_runtime import dynamo
 from murmuration_runtime.settings import read
 from murmuration_worker.progress import Progress
@@ -21,7 +21,7 @@ def count() -> NoReturn:
     """Count follows until told to stop."""
     settings = read(WorkerSettings)
     one_try = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)  # counting tries again with a fresh place
-    ledger = Ledger(one_try, settings.table_prefix, KEPT_SECONDS)
+    ledger = Ledger(one_try, settings.table_prefix, KEPT_SECONDS, ancestors)
     progress = Progress()
     counting = Counting(ledger, heartbeat=progress.heartbeat)
     run_worker(

@@ -6,7 +6,7 @@ the place's version, and each watermark that it moves. Only the counts are added
 loaded only for the shards at hand, and a batch costs the same however many shards there ever were.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +52,19 @@ class Place:
 class Ledger:
     """The table ledgers, and the counts in the table users."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, kept_seconds: int) -> None:
-        """Take how long a shard's watermark is kept after its last write."""
+    def __init__(
+        self,
+        dynamodb: "DynamoDBClient",
+        table_prefix: str,
+        kept_seconds: int,
+        ancestors: Callable[[str], Sequence[str]] = lambda _: (),
+    ) -> None:
+        """Take how long a shard's watermark is kept after its last write, and where a partition's keys lay before."""
         self._dynamodb = dynamodb
         self._ledgers = f"{table_prefix}{LEDGERS.name}"
         self._users = f"{table_prefix}{USERS.name}"
         self._kept_seconds = kept_seconds
+        self._ancestors = ancestors
 
     def check(self) -> None:
         """Raise StoreAwayError unless both tables answer."""
@@ -78,15 +85,21 @@ class Ledger:
         )
 
     def watermarks(self, partition_id: str, shards: Collection[str]) -> dict[str, int]:
-        """Return the last sequence counted of each of these shards, strongly consistent; -1 of one that is new."""
+        """Return the last sequence counted of each of these shards, strongly consistent; -1 of one that is new.
+
+        What was counted of a key before its topic grew, was counted under the partition where it lay then.
+        """
         found = dict.fromkeys(shards, -1)
-        keys: list[Any] = [_key(partition_id, shard) for shard in found]
+        keys: list[Any] = [
+            _key(each, shard) for each in (partition_id, *self._ancestors(partition_id)) for shard in found
+        ]
         while keys:
             wanted: Any = {self._ledgers: {"Keys": keys[:KEYS], "ConsistentRead": True}}
             with errors_named():
                 answer = self._dynamodb.batch_get_item(RequestItems=wanted)
             for item in answer["Responses"].get(self._ledgers, []):
-                found[item[LEDGERS.shard_id]["S"]] = int(item[LEDGERS.sequence_number]["S"])
+                shard = item[LEDGERS.shard_id]["S"]
+                found[shard] = max(found[shard], int(item[LEDGERS.sequence_number]["S"]))
             if answer.get("UnprocessedKeys"):
                 raise StoreAwayError(f"DynamoDB gave only some of the watermarks of {partition_id}: it throttles")
             del keys[:KEYS]
@@ -176,9 +189,9 @@ class Ledger:
             LEDGERS.expires_at: {"N": str(expires_at)},
         }
         condition: Any = {"ConditionExpression": "attribute_not_exists(sequence_number)"}
-        if loaded >= 0:
+        if loaded >= 0:  # it may be the watermark of an ancestor
             condition = {
-                "ConditionExpression": "sequence_number = :loaded",
+                "ConditionExpression": "attribute_not_exists(sequence_number) OR sequence_number = :loaded",
                 "ExpressionAttributeValues": {":loaded": {"S": str(loaded)}},
             }
         return {"Put": {"TableName": self._ledgers, "Item": item, **condition}}

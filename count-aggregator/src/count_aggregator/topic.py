@@ -16,4 +16,12 @@ def partition_id(number: int) -> str:
     return f"{TOPIC.name}/{number}"
 
 
-PARTITION_IDS = tuple(map(partition_id, range(TOPIC.partitions)))
+def ancestors(partition_id: str) -> list[str]:
+    """Return the ledger's names of the partitions where this one's keys lay before the topic grew."""
+    number = int(partition_id.rpartition("/")[2])
+    return [f"{name}/{lay}" for name, lay in TOPIC.ancestors(number)]
+
+
+_NOW = [partition_id(number) for number in range(TOPIC.partitions)]
+PARTITION_IDS = tuple(dict.fromkeys([*_NOW, *(before for each in _NOW for before in ancestors(each))]))
+"""All that the ledger may have gaps of, whatever the topic grew from included."""
