@@ -29,6 +29,8 @@ _SIGNATURES = {
     "rd_kafka_mock_push_request_errors_array": (None, [_HANDLE, ctypes.c_int16, ctypes.c_size_t, _HANDLE]),
     "rd_kafka_mock_partition_set_leader": (ctypes.c_int, [_HANDLE, ctypes.c_char_p, ctypes.c_int32, ctypes.c_int32]),
     "rd_kafka_mock_broker_set_rtt": (ctypes.c_int, [_HANDLE, ctypes.c_int32, ctypes.c_int]),
+    "rd_kafka_mock_broker_set_down": (ctypes.c_int, [_HANDLE, ctypes.c_int32]),
+    "rd_kafka_mock_broker_set_up": (ctypes.c_int, [_HANDLE, ctypes.c_int32]),
     "rd_kafka_mock_clear_request_errors": (None, [_HANDLE, ctypes.c_int16]),
 }
 
@@ -50,13 +52,13 @@ def numbered(topic, numbers, *, size=0, partition=0):
 
 
 class MockKafka:
-    """A cluster of one broker with one topic; a context."""
+    """A cluster of one broker, or a few, with one topic; a context."""
 
-    def __init__(self, topic, partitions):
+    def __init__(self, topic, partitions, brokers=1):
         conf = _rdkafka.rd_kafka_conf_new()
         _rdkafka.rd_kafka_conf_set(conf, b"log_level", b"2", None, 0)
         self._client = _rdkafka.rd_kafka_new(0, conf, None, 0)
-        self._cluster = _rdkafka.rd_kafka_mock_cluster_new(self._client, 1)
+        self._cluster = _rdkafka.rd_kafka_mock_cluster_new(self._client, brokers)
         self.servers = _rdkafka.rd_kafka_mock_cluster_bootstraps(self._cluster).decode()
         self.settings = KafkaSettings(kafka_bootstrap_servers=self.servers)
         _rdkafka.rd_kafka_mock_topic_create(self._cluster, topic.encode(), partitions, 1)
@@ -75,6 +77,18 @@ class MockKafka:
     def lose_leader(self, topic, partition):
         """Take nothing for a partition any more."""
         _rdkafka.rd_kafka_mock_partition_set_leader(self._cluster, topic.encode(), partition, -1)
+
+    def lead(self, topic, partition, broker):
+        """Have a broker lead a partition."""
+        _rdkafka.rd_kafka_mock_partition_set_leader(self._cluster, topic.encode(), partition, broker)
+
+    def take_down(self, broker):
+        """Let nobody reach a broker."""
+        _rdkafka.rd_kafka_mock_broker_set_down(self._cluster, broker)
+
+    def bring_up(self, broker):
+        """Let it be reached again."""
+        _rdkafka.rd_kafka_mock_broker_set_up(self._cluster, broker)
 
     def numbers(self, topic, partition):
         """Return the numbers of the messages that lie in a partition."""

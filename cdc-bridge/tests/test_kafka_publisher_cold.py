@@ -11,15 +11,33 @@ from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from .mock_kafka import MockKafka, numbered
 from .publishers import publisher_to
 
-RETRIABLE = {"NOT_LEADER_OR_FOLLOWER": 6, "REQUEST_TIMED_OUT": 7, "NOT_ENOUGH_REPLICAS": 19}
+RETRIABLE = {
+    "CORRUPT_MESSAGE": 2,
+    "UNKNOWN_TOPIC_OR_PARTITION": 3,
+    "NOT_LEADER_OR_FOLLOWER": 6,
+    "REQUEST_TIMED_OUT": 7,
+    "NOT_ENOUGH_REPLICAS": 19,
+    "NOT_ENOUGH_REPLICAS_AFTER_APPEND": 20,
+    "KAFKA_STORAGE_ERROR": 56,
+    "UNKNOWN_PRODUCER_ID": 59,
+}
 REFUSING = {
+    "INVALID_FETCH_SIZE": 4,
     "MESSAGE_TOO_LARGE": 10,
     "RECORD_LIST_TOO_LARGE": 18,
-    "TOPIC_AUTHORIZATION_FAILED": 29,
+    "INVALID_TIMESTAMP": 32,
     "INVALID_RECORD": 87,
 }
-UNKNOWN = {"OUT_OF_ORDER_SEQUENCE_NUMBER": 45, "DUPLICATE_SEQUENCE_NUMBER": 46}
-ERRORS = RETRIABLE | REFUSING | UNKNOWN
+FATAL = {
+    "INVALID_REQUIRED_ACKS": 21,
+    "TOPIC_AUTHORIZATION_FAILED": 29,
+    "UNSUPPORTED_FOR_MESSAGE_FORMAT": 43,
+    "POLICY_VIOLATION": 44,
+    "OUT_OF_ORDER_SEQUENCE_NUMBER": 45,
+    "INVALID_PRODUCER_EPOCH": 47,
+}
+UNKNOWN = {"DUPLICATE_SEQUENCE_NUMBER": 46}
+ERRORS = RETRIABLE | REFUSING | FATAL | UNKNOWN
 COUNT = 5  # of a page's messages, each in a request of its own
 WHOLE = [*range(COUNT)]
 REQUESTS = {"first": 0, "middle": 2, "last": COUNT - 1}
@@ -39,7 +57,7 @@ def page(partition=0):
 
 
 def publish_a_page(case):
-    """Publish it while one request fails; say whether publish() returned, and what lies in the log."""
+    """Publish it while one request fails; say what publish() raised, and what lies in the log."""
     warm, error, request = case
     with MockKafka(TOPIC, partitions=2) as kafka:
         with publisher_to(kafka.settings) as publisher:
@@ -48,10 +66,10 @@ def publish_a_page(case):
             kafka.answer(*[0] * REQUESTS[request], ERRORS[error])
             try:
                 publisher.publish(page())
-                returned = True
-            except PublishError:
-                returned = False
-        return returned, kafka.numbers(TOPIC, 0)
+                raised = None
+            except PublishError as error:
+                raised = error
+        return raised, kafka.numbers(TOPIC, 0)
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +84,22 @@ def outcomes():
 class TestOneRequestFails:
     def test_in_a_cold_partition(self, outcomes, error, request_):
         """Everything lies there in order if publish() returned; behind a first request that failed lies nothing."""
-        returned, found = outcomes[False, error, request_]
-        if returned:
+        raised, found = outcomes[False, error, request_]
+        if raised is None:
             assert found == WHOLE
         if request_ == "first":
-            assert (returned, found) == ((True, WHOLE) if error in RETRIABLE else (False, []))
+            assert (raised is None, found) == ((True, WHOLE) if error in RETRIABLE else (False, []))
 
     def test_in_a_warm_partition(self, outcomes, error, request_):
         """Everything lies there, or publish() raised: this broker takes what one that knows us would refuse."""
-        returned, found = outcomes[True, error, request_]
-        assert found == [-1, *WHOLE] if returned else found[0] == -1
+        raised, found = outcomes[True, error, request_]
+        assert found == [-1, *WHOLE] if raised is None else found[0] == -1
+
+    @pytest.mark.parametrize("warm", [True, False])
+    def test_is_what_it_is(self, outcomes, error, request_, warm):
+        """A refusal is one in whatever guise the client raises it, and nothing else is."""
+        raised, _ = outcomes[warm, error, request_]
+        assert isinstance(raised, RefusedError) == (error in REFUSING)
 
 
 class TestFirstMessages:

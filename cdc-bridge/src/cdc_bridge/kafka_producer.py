@@ -68,7 +68,7 @@ class SharedProducer:
         self._batches: list[Batch] = []  # somebody waits for these; whoever takes one out tells them
         self._withdrawn: list[Batch] = []  # nobody does, and something of them is under way
         self._told: set[int] = set()
-        self._epoch: tuple[str, ...] | None = None
+        self._id = ""
         ours = {
             "acks": "all",
             "enable.idempotence": True,
@@ -198,7 +198,7 @@ class SharedProducer:
             if isinstance(failure, RefusedError):
                 sender.error = failure  # librdkafka has not taken it, so it concerns nobody else
             else:
-                self.fault = failure
+                self.fault = PublishError(f"the producer has ended: {error}")
         return True
 
     def _close(self, fault: PublishError) -> None:
@@ -219,6 +219,7 @@ class SharedProducer:
             failure = batch.failure()
             if isinstance(failure, RefusedError):  # also of those before it, so that the reader goes one by one
                 batch.sender.error = failure
+                fault = PublishError(f"a message of this producer failed: {failure}")
         for batch in withdrawn + batches:
             batch.sender.error = batch.sender.error or fault
             batch.sender.reported = batch.sender.handed
@@ -226,13 +227,13 @@ class SharedProducer:
             batch.end(batch.sender.error)
 
     def _check_epoch(self, statistics: str) -> None:
-        """End with the epoch that it began with."""
+        """End when it is not any more the producer that a broker made, whose epoch is 0."""
         found = _EPOCH.search(statistics)
         if found is None or found[1] == "-1":
             return
-        if self._epoch is not None and found.groups() != self._epoch:
+        self._id = self._id or found[1]
+        if (self._id, "0") != found.groups():
             self.end(PublishError("librdkafka has begun a new epoch: requests came to Kafka out of sequence"))
-        self._epoch = found.groups()
 
     def _tell(self, error: KafkaError) -> None:
         """Log each kind of trouble once until something is acknowledged again."""
