@@ -1,15 +1,17 @@
 """The stream, the leases and Kafka in memory."""
 
 import threading
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 
-from cdc_bridge.dynamo_streams import Page
 from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.leases import Lease, LeaseLostError
 from cdc_bridge.lineage import Row, Shard, State
+from cdc_bridge.pages import Page
 
 LEASE_MS = 10_000
+MOST_STEPS = 100_000
 
 
 class MemoryLeases:
@@ -159,25 +161,64 @@ class MemoryPages:
         self._next += len(page)
         return Page(page, last=self._shard.closed and self._next == len(records))
 
+    def is_closed(self):
+        return self._shard.closed
+
 
 class MemoryKafka:
-    """kafka_publisher.Publisher: a log, and what the next calls do instead."""
+    """kafka_publisher.Publisher: a log, what the next calls do first, and whether Kafka answers at all."""
 
     def __init__(self):
         self.log = []
         self.instead = []
+        self.away = False
 
     @contextmanager
     def publisher(self):
         yield self
 
-    def publish(self, messages, given_up):
-        if self.instead:
-            self.instead.pop(0)(messages, given_up)
-        self.log += messages
+    def begin(self, messages):
+        return MemoryBatch(self, messages)
 
     def publish_alone(self, message, given_up):
-        self.publish([message], given_up)
+        assert not given_up()
+        self.publish([message])
+
+    def publish(self, messages):
+        if self.instead:
+            self.instead.pop(0)(messages)
+        self.log += messages
 
     def event_ids(self):
         return [dict(message.headers)["event_id"].decode() for message in self.log]
+
+
+class MemoryBatch:
+    """kafka_batches.Batch: published as soon as somebody asks, unless Kafka is away."""
+
+    def __init__(self, kafka, messages):
+        self._kafka = kafka
+        self._messages = messages
+
+    def settled(self, within):  # noqa: ARG002
+        return not self._kafka.away
+
+    def wait(self):
+        self._kafka.publish(self._messages)
+
+
+class AtOnce(Executor):
+    """Runs what it is given on the thread that gives it."""
+
+    def submit(self, do, *args):
+        future = Future()
+        try:
+            future.set_result(do(*args))
+        except Exception as error:  # noqa: BLE001 - it is raised by result()
+            future.set_exception(error)
+        return future
+
+
+def run(reader):
+    """Take a reader's steps to the end, without the pauses between them."""
+    assert any(reader.step() is None for _ in range(MOST_STEPS)), "the reader does not end"

@@ -92,6 +92,10 @@ class MockKafka:
 
     def numbers(self, topic, partition):
         """Return the numbers of the messages that lie in a partition."""
+        return [int(headers["n"]) for headers in self.headers(topic, partition)]
+
+    def headers(self, topic, partition):
+        """Return the headers of the messages that lie in a partition."""
         place = TopicPartition(topic, partition, 0)
         with closing(Consumer({"bootstrap.servers": self.servers, "group.id": "log"})) as consumer:
             end = consumer.get_watermark_offsets(place, 10)[1]
@@ -99,7 +103,7 @@ class MockKafka:
             found = []
             while len(found) < end:
                 found += consumer.consume(end - len(found), 10)
-        return [int(dict(message.headers())["n"]) for message in found]
+        return [dict(message.headers()) for message in found]
 
     def __enter__(self):
         return self

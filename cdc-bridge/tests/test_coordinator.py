@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,13 +12,14 @@ from cdc_bridge import metrics
 from cdc_bridge.absences import APART_MS
 from cdc_bridge.coordinator import LEASES_STEP, SILENT_MS, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
-from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.orders import Orders
+from cdc_bridge.pages import GapError
 from cdc_bridge.shard_progress import SETTLED_MS
-from cdc_bridge.shard_reader import ShardReader
+from cdc_bridge.shard_reader import GAP_TIMES, ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.turns import Turns
 from contracts import TOPICS, ContractError
 from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -55,6 +57,8 @@ def world():
         now=NOW,
     )
     running = []
+    threads = ThreadPoolExecutor(8)
+    turns = Turns(threads)
 
     def topic_ids():
         if isinstance(world.topics, Exception):
@@ -71,6 +75,7 @@ def world():
                 CODECS,
                 lambda: world.streams.open(shard.stream_arn, shard.shard_id),
                 world.kafka.publisher,
+                threads,
                 policy,
                 lambda: world.now,
                 lambda: world.now,
@@ -87,7 +92,9 @@ def world():
             lambda: world.now,
         )
         sharing = Sharing(world.leases, owner, LEASE_MS, lambda: world.now, lambda: world.now)
-        one = Coordinator(["followers"], discovery, sharing, reader, readiness, look_seconds, 0.2, lambda: world.now)
+        one = Coordinator(
+            ["followers"], discovery, sharing, reader, turns, readiness, look_seconds, 0.2, lambda: world.now
+        )
         world.readiness[one] = readiness
         return one
 
@@ -113,6 +120,8 @@ def world():
     for one, thread in running:
         one.stop()
         thread.join()
+    turns.close()
+    threads.shutdown()
 
 
 def in_time(world, probe):
@@ -165,7 +174,7 @@ def lose(world):
     """Begin, and then lose what comes next."""
     world.start("before")
     eventually(lambda: published(world, 5))
-    world.streams.failures = [GapError("shard old: trimmed")]
+    world.streams.failures = [GapError("shard old: trimmed")] * GAP_TIMES
 
 
 LOST = (
@@ -196,7 +205,7 @@ def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world
     one, thread = world.start(policy=Policy.CONTINUE)
     eventually(lambda: published(world, 5))
     world.streams.listed["old"].records = records(8, 9)
-    world.streams.failures = [GapError("shard old: trimmed")]
+    world.streams.failures = [GapError("shard old: trimmed")] * GAP_TIMES
     eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
     eventually(lambda: measured("gaps_open", table="followers") == 1)
     assert world.gaps() == [LOST]
@@ -417,16 +426,10 @@ def test_a_topic_that_is_not_as_its_contract_says_stops_everything(world, caplog
 
 def test_a_shard_that_waits_for_kafka_is_measured_as_stalled(world):
     """It shows that it is alive, so the bridge stays ready; when Kafka takes the page it is stalled no longer."""
-    taken = threading.Event()
-
-    def wait(_messages, given_up):
-        while not taken.wait(0.01):
-            given_up()
-
-    world.kafka.instead = [wait]
+    world.kafka.away = True
     bridge, _ = world.start(look_seconds=0.01)
-    eventually(lambda: not world.kafka.instead)
-    assert measured("shards_stalled", table="followers") == 0
+    eventually(lambda: "old" in world.rows() and world.rows()["old"].owner is not None)
+    eventually(lambda: measured("shards_stalled", table="followers") == 0)
     world.now += LEASE_MS // 2
     eventually(lambda: world.rows()["old"].expires_at == world.now + LEASE_MS)
     for _ in range(SILENT_MS * 3 // LEASE_MS):
@@ -434,7 +437,7 @@ def test_a_shard_that_waits_for_kafka_is_measured_as_stalled(world):
         eventually(lambda: world.rows()["old"].expires_at == world.now + LEASE_MS)
     eventually(lambda: measured("shards_stalled", table="followers") == 1)
     eventually(lambda: world.waiting_for(bridge) == [])
-    taken.set()
+    world.kafka.away = False
     eventually(lambda: measured("shards_stalled", table="followers") == 0)
 
 
@@ -442,7 +445,7 @@ def test_a_thread_that_hangs_makes_the_bridge_unready(world):
     """That is this process's alone: another bridge may read the shard."""
     given_up = threading.Event()
 
-    def hang(_messages, _given_up):
+    def hang(_messages):
         given_up.wait()
 
     world.kafka.instead = [hang]

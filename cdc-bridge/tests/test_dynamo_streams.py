@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from cdc_bridge.dynamo_streams import PATIENCE, GapError, ShardPages, Streams, plain_pages
+from cdc_bridge.dynamo_streams import PATIENCE, GapError, Streams, plain_pages
 from cdc_bridge.lineage import Shard
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -64,7 +64,7 @@ def test_an_expired_iterator_is_opened_again_after_what_was_published(published)
             {"Records": ["record"]},
         ],
     )
-    pages = ShardPages(client, "arn", "shard")
+    pages = Streams(None, client).open("arn", "shard")
     assert list(pages.read(None).records) == []
     page = pages.read(published)
     assert (list(page.records), page.last) == (["record"], True)
@@ -79,7 +79,7 @@ def test_what_is_lost_is_a_gap(code, call):
     """Asking again changes nothing, and starting elsewhere would skip records in silence."""
     client = Answers(**({"get_shard_iterator": [{"ShardIterator": "first"}]} | {call: [error(code)]}))
     with pytest.raises(GapError, match="shard-7"):
-        ShardPages(client, "arn", "shard-7").read("000000000000000000007")
+        Streams(None, client).open("arn", "shard-7").read("000000000000000000007")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_what_passes_is_no_gap(failure):
     """Throttled, or away: the same call will do later."""
     client = Answers(get_shard_iterator=[failure])
     with pytest.raises(StoreAwayError, match="shard-7"):
-        ShardPages(client, "arn", "shard-7").read(None)
+        Streams(None, client).open("arn", "shard-7").read(None)
 
 
 RECORD = {"eventID": "1", "dynamodb": {"ApproximateCreationDateTime": 1.5e9, "Keys": {"k": {"B": "AAEC"}}}}
@@ -157,7 +157,7 @@ def over_http():
             config=dynamo.patience(**PATIENCE),
         )
         opened.extend((client, wire))
-        return ShardPages(plain_pages(client), "arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
+        return Streams(None, plain_pages(client)).open("arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
 
     yield pages
     for part in opened:

@@ -4,7 +4,7 @@ import datetime as dt
 import json
 
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.message import message_for
+from cdc_bridge.message import LARGEST, instead_of, message_for
 from contracts import TOPICS
 from contracts.examples import codec
 
@@ -63,3 +63,35 @@ def test_a_dead_letter_holds_what_json_cannot():
     value = json.loads(message_for(FOLLOWERS, broken, CODECS).value)
     assert value["dynamodb"]["NewImage"]["photo"] == {"B": "AP8="}
     assert value["dynamodb"]["ApproximateCreationDateTime"] == dt.datetime(2026, 11, 18, tzinfo=dt.UTC).timestamp()
+
+
+class TestTooLarge:
+    def test_an_event_that_its_topic_does_not_take_becomes_a_dead_letter_at_once(self):
+        """It is never sent, so no producer ends for it."""
+        message = message_for(TWEETS, record(None, tweet("1" * 19, text="x" * LARGEST)), CODECS)
+        assert message.topic == "TweetCreated.dlq"
+        assert message.refusal.startswith("the event is too large: 1000")
+
+    def test_a_dead_letter_keeps_as_much_of_its_record_as_fits_and_says_so(self):
+        """One that is refused for ever would hold up its shard for ever."""
+        broken = record(None, tweet(text="x" * 2 * LARGEST, created_at="yesterday"), sequence=3)
+        message = message_for(TWEETS, broken, CODECS)
+        assert LARGEST - 200 < message.size <= LARGEST
+        assert message.value == json.dumps(broken, ensure_ascii=False).encode()[: len(message.value)]
+        headers = dict(message.headers)
+        whole = len(json.dumps(broken))
+        assert headers["truncated"] == f"{len(message.value)} of {whole} bytes".encode()
+        assert headers["sequence_number"] == b"000000000000000000003"
+
+    def test_a_reason_that_quotes_too_much_is_cut(self):
+        """It is a header, too."""
+        broken = record(None, tweet(created_at=LARGEST * "x"))
+        message = message_for(TWEETS, broken, CODECS)
+        assert message.size <= LARGEST
+
+    def test_a_dead_letter_that_kafka_refuses_all_the_same_loses_its_record(self):
+        """A broker may take less than the contract says."""
+        broken = record(None, tweet(created_at="yesterday"))
+        letter = instead_of(message_for(TWEETS, broken, CODECS), TWEETS, broken, "too large")
+        assert letter.value == b""
+        assert dict(letter.headers)["truncated"].startswith(b"0 of ")

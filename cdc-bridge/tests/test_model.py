@@ -14,17 +14,18 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from cdc_bridge.absences import APART_MS
 from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
-from cdc_bridge.dynamo_streams import GapError, Page, Streams
+from cdc_bridge.dynamo_streams import Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import RETENTION_MS, State
+from cdc_bridge.pages import GapError, Page
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_runtime.readiness import Readiness
 
-from .memory import LEASE_MS, MemoryLeases
+from .memory import LEASE_MS, AtOnce, MemoryLeases, run
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
@@ -101,17 +102,25 @@ def sequence(change):
     return int(change["dynamodb"]["SequenceNumber"])
 
 
-class Stepped(Coordinator):
-    """A bridge whose readers do one page when the model says so."""
+class ByHand:
+    """turns.Turns: nobody has a turn but when the model says so."""
 
-    def _thread(self, _reader):
-        return self
+    def __init__(self):
+        self.ended = {}
 
-    def start(self):
+    def begin(self, reader, ended):
+        self.ended[reader] = ended
+
+    def wake(self, reader):
         pass
 
-    def is_alive(self):
-        return True
+    def take_all(self, reader):
+        run(reader)
+        self.ended.pop(reader)()
+
+
+class Stepped(Coordinator):
+    """A bridge whose readers do one page when the model says so."""
 
     def look(self):
         """Renew, too, which a bridge does beside."""
@@ -123,8 +132,7 @@ class Stepped(Coordinator):
         return sorted(self._readers, key=str)
 
     def read_a_page(self, shard):
-        reader, _ = self._readers.pop(shard)
-        reader.run()
+        self._turns.take_all(self._readers[shard])
 
 
 class Model(RuleBasedStateMachine):
@@ -154,14 +162,14 @@ class Model(RuleBasedStateMachine):
 
     def bridge(self, name):
         sharing = Sharing(self.leases, name, LEASE_MS, lambda: self.stream.now, lambda: self.stream.now)
-        parts = self.discovery, sharing, self.new_reader, Readiness()
+        parts = self.discovery, sharing, self.new_reader, ByHand(), Readiness()
         return Stepped(["followers"], *parts, 2, 1, lambda: self.stream.now)
 
     def new_reader(self, shard, lease):
         def pages():
             self.reader = reader
             self.shard_id = shard.shard_id
-            return SimpleNamespace(read=self.next_page)
+            return SimpleNamespace(read=self.next_page, is_closed=lambda: self.stream.shards[shard.shard_id].closed_at)
 
         reader = ShardReader(
             shard,
@@ -169,6 +177,7 @@ class Model(RuleBasedStateMachine):
             CODECS,
             pages,
             self.producer,
+            AtOnce(),
             Policy.CONTINUE,
             lambda: self.stream.now,
             lambda: self.stream.now,
@@ -176,14 +185,18 @@ class Model(RuleBasedStateMachine):
         return reader
 
     def next_page(self, published):
-        self.reader.stop()  # after this page
-        return self.stream.read(self.shard_id, published)
+        page = self.stream.read(self.shard_id, published)
+        self.reader.stop()  # after this page; a gap is asked for several times
+        return page
 
     @contextmanager
     def producer(self):
         yield self
 
-    def publish(self, messages, _given_up):
+    def begin(self, messages):
+        return SimpleNamespace(settled=lambda within: True, wait=lambda: self.publish(messages))  # noqa: ARG005
+
+    def publish(self, messages):
         """Bring the messages to Kafka, or as many as there is life for."""
         before, after = self.interruptions.pop("before", None), self.interruptions.pop("after", None)
         half = len(messages) // 2

@@ -7,14 +7,14 @@ import pytest
 
 from cdc_bridge.absences import APART_MS, LOOKS
 from cdc_bridge.discovery import Discovery
-from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.gaps import Policy, owe_recount
 from cdc_bridge.lineage import Row, ShardKey, State
 from cdc_bridge.orders import Orders
-from cdc_bridge.shard_reader import ShardReader
+from cdc_bridge.pages import GapError
+from cdc_bridge.shard_reader import GAP_TIMES, ShardReader
 from contracts.tables import LEASES
 
-from .memory import MemoryLeases, MemoryShard, MemoryStreams, hold
+from .memory import AtOnce, MemoryLeases, MemoryShard, MemoryStreams, hold, run
 
 ARN = "arn:followers"
 NOW = 1_700_000_000_000
@@ -84,13 +84,15 @@ def test_of_a_topic_that_was_made_again(leases, policy, topic, owed):
 def test_of_what_a_reader_finds_trimmed(leases, policy):
     class Trimmed:
         def read(self, _):
-            reader.stop()
+            asked.append(_)
+            if len(asked) == GAP_TIMES:
+                reader.stop()
             raise GapError("trimmed")
 
-    clock = lambda: NOW  # noqa: E731
-    lease = hold(leases, ARN, "shard", clock)
-    reader = ShardReader(ShardKey("followers", ARN, "shard"), lease, {}, Trimmed, nullcontext, policy, clock, clock)
-    reader.run()
+    clock, asked = lambda: NOW, []
+    lease, shard = hold(leases, ARN, "shard", clock), ShardKey("followers", ARN, "shard")
+    reader = ShardReader(shard, lease, {}, Trimmed, nullcontext, AtOnce(), policy, clock, clock)
+    run(reader)
     assert [name for name, _ in leases.owed()] == [f"shard at {NOW}"]
     assert leases.owed_before[0] == leases.owed()
 

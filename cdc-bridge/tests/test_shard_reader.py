@@ -1,24 +1,21 @@
 """One shard: what is acknowledged is checkpointed, what is not is repeated, and nothing is skipped."""
 
-import threading
-from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
-from cdc_bridge.dynamo_streams import FULL_PAGE, GapError
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
+from cdc_bridge.pages import FULL_PAGE, GapError, TrimmedError
 from cdc_bridge.shard_progress import SETTLED_MS
-from cdc_bridge.shard_reader import IDLE_SECONDS, ShardReader, pause_after
+from cdc_bridge.shard_reader import GAP_TIMES, IDLE_SECONDS, ShardReader, pause_after
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError
-from murmuration_testkit.waiting import eventually
 
-from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams, hold, take
+from .memory import LEASE_MS, AtOnce, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams, hold, run, take
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
@@ -46,6 +43,7 @@ def world(shard):
             CODECS,
             lambda: world.streams.open(SHARD.stream_arn, "shard"),
             world.kafka.publisher,
+            AtOnce(),
             policy,
             lambda: world.now,
             lambda: world.now,
@@ -58,13 +56,13 @@ def world(shard):
     return world
 
 
-def refuse(_messages, _given_up):
+def refuse(_messages):
     raise PublishError("refused")
 
 
 def test_the_last_page_of_a_closed_shard_is_published_before_the_shard_is_finished(world):
     """Its records come with no next iterator: whoever looks at that first loses them."""
-    world.reader().run()
+    run(world.reader())
     assert world.kafka.event_ids() == ALL
     assert (world.row().state, world.row().owner) == (State.ENDED, None)
 
@@ -73,7 +71,7 @@ def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
     """The checkpoint stays where Kafka's acknowledgement was."""
     positions, reader = [], world.reader()
     world.kafka.instead = [lambda *_: None, refuse, lambda *_: positions.append(reader.lease.progress.position)]
-    reader.run()
+    run(reader)
     assert world.kafka.event_ids() == ALL
     assert positions == ["000000000000000000002"]
 
@@ -82,7 +80,7 @@ def test_a_refused_page_is_published_again_and_not_checkpointed_before(world):
 def test_an_error_in_reading_costs_nothing(world, error, caplog):
     """Whatever it was, it is logged once and the checkpoint is where to go on."""
     world.streams.failures = [error, error]
-    world.reader().run()
+    run(world.reader())
     assert world.kafka.event_ids() == ALL
     assert [entry.message for entry in caplog.records].count("shard stalled; retrying from the checkpoint") == 1
 
@@ -90,49 +88,42 @@ def test_an_error_in_reading_costs_nothing(world, error, caplog):
 def test_a_new_tail_goes_on_behind_the_checkpoint(world):
     """A crash repeats at most the page that it was on."""
     crashed = world.reader()
-    world.kafka.instead = [lambda *_: None, lambda *_: crashed.stop() or refuse(None, None)]
-    crashed.run()
-    world.reader().run()
+    world.kafka.instead = [lambda *_: None, lambda *_: crashed.stop() or refuse(None)]
+    run(crashed)
+    run(world.reader())
     assert world.kafka.event_ids() == ALL
 
 
 def test_a_dead_letter_takes_its_place_and_holds_up_nobody(world, shard):
     """The page goes on behind it."""
     del shard.records[2]["dynamodb"]["NewImage"]["followed_at"]
-    world.reader().run()
+    run(world.reader())
     assert world.kafka.event_ids() == ALL
     assert [message.topic for message in world.kafka.log].index("FollowChanged.dlq") == 2
     assert world.row().state is State.ENDED
 
 
-class Picky:
+class Picky(MemoryKafka):
     """A Kafka that takes no message about these followers, nor with them anything that was sent at once."""
 
-    def __init__(self, kafka, *followers, dead_letters=True):
-        self._kafka = kafka
+    def __init__(self, *followers, dead_letters=True):
+        super().__init__()
         self._followers = {name.encode() for name in followers}
         self._dead_letters = dead_letters
 
-    @contextmanager
-    def publisher(self):
-        yield self
-
-    def publish(self, messages, _given_up):
+    def publish(self, messages):
         for message in messages:
             bad = dict(message.headers)["follower_id"] in self._followers
             if bad and (message.refusal is None or (message.value and not self._dead_letters)):
                 raise RefusedError("too large")
-        self._kafka.log += messages
-
-    def publish_alone(self, message, given_up):
-        self.publish([message], given_up)
+        super().publish(messages)
 
 
 @pytest.mark.parametrize("dead_letters", [True, False])
 def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goes_on(world, caplog, dead_letters):
     """With its page, then alone; its neighbours arrive once. If it is too large even for that, without its record."""
-    world.kafka.publisher = Picky(world.kafka, "f2", "f4", dead_letters=dead_letters).publisher
-    world.reader().run()
+    world.kafka = Picky("f2", "f4", dead_letters=dead_letters)
+    run(world.reader())
     assert world.kafka.event_ids() == ALL
     letters = [message for message in world.kafka.log if message.topic == "FollowChanged.dlq"]
     assert [dict(message.headers)["sequence_number"][-1:] for message in letters] == [b"2", b"4"]
@@ -145,38 +136,32 @@ def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goe
 def test_what_kafka_refuses_only_in_company_is_no_dead_letter(world):
     """A batch that is too large as a whole is sent one by one, and each arrives."""
 
-    def too_many(messages, _given_up):
+    def too_many(messages):
         if len(messages) > 1:
             raise RefusedError("too large")
 
     world.kafka.instead = [too_many, too_many, too_many, too_many]
-    world.reader().run()
+    run(world.reader())
     assert world.kafka.event_ids() == ALL
     assert all(message.refusal is None for message in world.kafka.log)
 
 
 def test_a_shard_says_until_when_it_is_published(world, shard):
-    """When it was asked, less what a stream needs to show a row; a full page only says as far as its last record."""
+    """When it was asked, less what a stream needs to show a row."""
     shard.closed = False
-    world.streams.page_size = FULL_PAGE
-    reads = []
     world.now = NOW
-    reader = world.reader()
+    reader, reads = world.reader(), []
 
     def look():
         reads.append(reader.lease.progress.tip_at)
-        world.now += 5_000
-        reader.lease.renew()
         world.now += 5_000
         reader.lease.renew()
         if len(reads) == 3:
             reader.stop()
 
     world.streams.before_page = look
-    shard.records[:] = [record(None, edge(), sequence=n) for n in range(1, FULL_PAGE + 1)]
-    shard.records[-1]["dynamodb"]["ApproximateCreationDateTime"] = (NOW + 5_000) // 1000
-    reader.run()
-    assert reads == [NOW, NOW + 5_000, NOW + 10_000 - SETTLED_MS]
+    run(reader)
+    assert reads == [NOW, NOW, NOW + 5_000 - SETTLED_MS]
 
 
 def test_the_end_of_a_closed_shard_is_no_tip(world, shard):
@@ -185,7 +170,7 @@ def test_the_end_of_a_closed_shard_is_no_tip(world, shard):
     world.now = NOW
     reader = world.reader()
     world.now += 5_000
-    reader.run()
+    run(reader)
     assert (world.row().state, world.row().tip_at) == (State.ENDED, NOW)
 
 
@@ -194,26 +179,90 @@ def test_a_shard_that_was_not_begun_for_a_day_is_a_gap(world, state):
     """The stream gives what is left without a word; what was before it, nobody can know."""
     world.leases.note(SHARD.stream_arn, Row("shard", state, since=world.now))
     world.now += RETENTION_MS
-    world.reader().run()
+    run(world.reader())
     assert "not begun in time" in world.row().gap
     assert (world.kafka.log, world.row().state) == ([], State.GAP)
 
 
 def test_a_gap_ends_the_reading_and_is_told(world, caplog):
     """No record after it is published, and the shard is not finished, so its children wait."""
-    world.streams.failures = [GapError("trimmed")]
+    world.streams.failures = [GapError("trimmed")] * GAP_TIMES
     reader = world.reader()
-    reader.run()
+    run(reader)
     assert world.row().gap == "unreadable: trimmed; published up to nothing"
     assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.GAP, None)
     assert any(entry.levelname == "ERROR" and entry.shard_id == "shard" for entry in caplog.records)
+
+
+def test_what_is_refused_for_no_reason_is_no_gap(world):
+    """AWS says it again if it means it."""
+    world.streams.failures = [GapError("ValidationException")] * (GAP_TIMES - 1)
+    run(world.reader())
+    assert world.kafka.event_ids() == ALL
+    assert world.row().gap is None
+
+
+def test_a_quiet_shard_goes_on_at_its_oldest_record(world, shard):
+    """Its last record was trimmed while it was read to its tip: nothing is lost, and nothing is told."""
+    world.leases.note(SHARD.stream_arn, Row("shard", State.READING, f"{2:021}", tip_at=world.now - RETENTION_MS + 1))
+    del shard.records[:2]
+    world.streams.failures = [TrimmedError("trimmed")] * GAP_TIMES
+    run(world.reader())
+    assert world.kafka.event_ids() == ALL[2:]
+    assert (world.row().gap, world.row().state) == (None, State.ENDED)
+
+
+class TestNothingIsLeft:
+    """Of what was left when the reader began, all is trimmed: no gap, and the end only of a shard that has one."""
+
+    @pytest.fixture(autouse=True)
+    def nothing_is_left(self, world):
+        world.leases.note(SHARD.stream_arn, Row("shard", State.LEFT, since=world.now))
+        world.streams.failures = [GapError("trimmed")] * GAP_TIMES
+
+    def test_a_closed_shard_is_finished(self, world):
+        """Its children may be read."""
+        run(world.reader())
+        assert (world.kafka.log, world.row().gap, world.row().state) == ([], None, State.ENDED)
+
+    def test_an_open_shard_is_read_on(self, world, shard):
+        """Whatever the stream said: somebody may write to it."""
+        shard.closed = False
+        reader = world.reader()
+        world.kafka.instead = [lambda _: reader.stop()]
+        run(reader)
+        assert world.kafka.event_ids() == ALL[:2]
+
+
+def test_the_next_page_is_fetched_while_kafka_takes_this_one_and_waits_for_it(world, shard):
+    """One page ahead and no more; a gap behind this page is found when this page is published."""
+    world.streams.page_size = FULL_PAGE
+    shard.records[:] = [record(None, edge(), sequence=n) for n in range(1, 3 * FULL_PAGE + 1)]
+    world.kafka.away = True
+    pages, reader = [], world.reader()
+    world.streams.before_page = lambda: pages.append(len(world.kafka.log))
+    for _ in range(10):
+        reader.step()
+    assert (pages, world.kafka.log, reader.lease.progress.position) == ([0, 0], [], None)
+    world.kafka.away = False
+    run(reader)
+    assert world.kafka.event_ids() == [f"event-{n}" for n in range(1, 3 * FULL_PAGE + 1)]
+
+
+def test_a_page_that_was_fetched_ahead_is_not_published_when_the_one_before_it_fails(world, shard):
+    """The reader begins again at the checkpoint, and reads both anew."""
+    world.streams.page_size = FULL_PAGE
+    shard.records[:] = [record(None, edge(), sequence=n) for n in range(1, 2 * FULL_PAGE + 1)]
+    world.kafka.instead = [refuse]
+    run(world.reader())
+    assert world.kafka.event_ids() == [f"event-{n}" for n in range(1, 2 * FULL_PAGE + 1)]
 
 
 def test_a_lease_that_ran_out_produces_nothing(world):
     """A process that slept must not produce what somebody else has long published."""
     reader = world.reader()
     world.now += LEASE_MS
-    reader.run()
+    run(reader)
     assert (world.kafka.log, world.row().position) == ([], None)
 
 
@@ -227,7 +276,7 @@ def test_a_lease_lost_while_publishing_leaves_the_checkpoint_alone(world, caplog
             reader.lease.renew()
 
     world.kafka.instead = [lose]
-    reader.run()
+    run(reader)
     assert world.kafka.event_ids() == ALL[:2]
     assert (world.row().owner, world.row().position) == ("other", None)
     assert [entry.message for entry in caplog.records] == ["lease lost"]
@@ -237,26 +286,20 @@ def test_stop_finishes_the_page_and_gives_the_lease_back(world, shard):
     """The next owner repeats nothing."""
     shard.closed = False
     reader = world.reader()
-    thread = threading.Thread(target=reader.run)
-    thread.start()
-    eventually(lambda: world.kafka.event_ids() == ALL)
-    reader.stop()
-    thread.join()
-    assert (world.row().owner, world.row().position) == (None, "000000000000000000005")
+    world.kafka.instead = [lambda _: reader.stop()]
+    run(reader)
+    assert world.kafka.event_ids() == ALL[:2]
+    assert (world.row().owner, world.row().position) == (None, f"{2:021}")
 
 
-def test_giving_up_leaves_a_page_that_kafka_does_not_take(world):
+def test_stopping_at_once_leaves_a_page_that_kafka_does_not_take(world):
     """SIGTERM while Kafka is away: the lease goes back, the page is for the next owner."""
-    reader = world.reader()
-
-    def wait(_messages, given_up):
-        assert not given_up()
-        reader.give_up()
-        assert given_up()
-        raise PublishError("given up")
-
-    world.kafka.instead = [wait]
-    reader.run()
+    world.kafka.away, reader = True, world.reader()
+    reader.step()
+    reader.stop()
+    assert reader.step() is not None
+    reader.stop(at_once=True)
+    run(reader)
     assert (world.kafka.log, world.row().owner, world.row().position) == ([], None, None)
 
 

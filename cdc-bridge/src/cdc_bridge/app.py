@@ -7,6 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from cdc_bridge import dynamo_streams
 from cdc_bridge.coordinator import LEASES_STEP, Coordinator, stream_of
@@ -20,6 +21,7 @@ from cdc_bridge.settings import Settings, Start
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
 from cdc_bridge.translate import TABLES
+from cdc_bridge.turns import Turns
 from contracts import TOPICS, Codec, ContractError
 from contracts.registry import RegistryAwayError
 from murmuration_runtime import admin, logs
@@ -83,6 +85,8 @@ def _coordinator(
     lease_ms = round((settings.lease_seconds - look_seconds) * 1000)  # others see a renewal up to a round later
     topics = KafkaTopics(settings, _OURS, _TOPICS_SECONDS, _RIGHTS)
 
+    threads = ThreadPoolExecutor(settings.reader_threads, "reader")
+
     def reader(shard: ShardKey, lease: HeldLease) -> ShardReader:
         return ShardReader(
             shard,
@@ -90,6 +94,7 @@ def _coordinator(
             codecs,
             lambda: streams.open(shard.stream_arn, shard.shard_id),
             lambda: producers.publisher(shard),
+            threads,
             settings.gap_policy,
             now_ms,
             steady_ms,
@@ -110,6 +115,7 @@ def _coordinator(
         discovery,
         Sharing(leases, f"{socket.gethostname()}/{uuid.uuid4()}", lease_ms, now_ms, steady_ms),
         reader,
+        Turns(threads),
         readiness,
         look_seconds,
         grace_seconds=settings.lease_seconds / 2,

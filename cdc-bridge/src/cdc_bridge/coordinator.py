@@ -19,6 +19,7 @@ from cdc_bridge.lineage import Row, ShardKey
 from cdc_bridge.renewals import Renewals
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.turns import Turns
 from contracts import ContractError
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.readiness import Readiness
@@ -47,6 +48,7 @@ class Coordinator:
         discovery: Discovery,
         sharing: Sharing,
         reader: Callable[[ShardKey, HeldLease], ShardReader],
+        turns: Turns,
         readiness: Readiness,
         look_seconds: float,
         grace_seconds: float,
@@ -55,11 +57,12 @@ class Coordinator:
         self._discovery = discovery
         self._sharing = sharing
         self._reader = reader
+        self._turns = turns
         self._readiness = readiness
         self._look_seconds = look_seconds
         self._grace_seconds = grace_seconds
         self._steady = steady
-        self._readers: dict[ShardKey, tuple[ShardReader, threading.Thread]] = {}
+        self._readers: dict[ShardKey, ShardReader] = {}
         self._found: dict[str, Mapping[ShardKey, Row]] = {table: {} for table in tables}
         self._topics_hold_up = False
         self._topic_fault: str | None = None
@@ -91,7 +94,7 @@ class Coordinator:
     def waiting_for(self) -> list[str]:
         """Name what is wrong with this process alone: a thread that hangs, or a stream that refuses us."""
         now = self._steady()
-        readers = [(shard, reader) for shard, (reader, _) in list(self._readers.items())]
+        readers = list(self._readers.items())
         waiting = []
         if now - self._step_at > SILENT_MS:
             waiting.append(f"coordinator: {_silent_for(now - self._step_at)}")
@@ -108,7 +111,6 @@ class Coordinator:
     def look(self) -> float:
         """Do one round: discover, share and measure; return in how many seconds the next one is due."""
         self._due_seconds = self._look_seconds
-        self._reap()
         for table in self._found:
             self._do(stream_of(table), partial(self._look_at_table, table))
         self._do(TOPICS_STEP, self._look_at_topics)
@@ -148,27 +150,23 @@ class Coordinator:
     def _measure(self) -> None:
         now = self._steady()
         stalled = Counter(
-            shard.table for shard, (reader, _) in self._readers.items() if now - reader.progressed_at > SILENT_MS
+            shard.table for shard, reader in list(self._readers.items()) if now - reader.progressed_at > SILENT_MS
         )
         for table in self._found:
             metrics.STALLED.labels(table).set(stalled[table])
         metrics.HELD.set(len(self._readers))
         metrics.STOPPED.set(self._topics_hold_up)
 
-    def _reap(self) -> None:
-        for shard, (_, thread) in list(self._readers.items()):
-            if not thread.is_alive():
-                del self._readers[shard]
-
     def _held(self) -> list[HeldLease]:
-        return [reader.lease for reader, _ in list(self._readers.values())]
+        return [reader.lease for reader in list(self._readers.values())]
 
     def _share(self) -> None:
         """Take what is free up to our share, give back what is above it; look again when somebody's lease runs out."""
         rows = {shard: row for readable in self._found.values() for shard, row in readable.items()}
-        moves = self._sharing.moves(rows, self._readers)
-        for shard in self._readers if self._topics_hold_up else moves.give:
-            self._readers[shard][0].stop()
+        held = dict(self._readers)  # those that end meanwhile are missed in the next round
+        moves = self._sharing.moves(rows, held)
+        for shard in held if self._topics_hold_up else moves.give:
+            self._stop(held[shard])
         if not self._topics_hold_up:
             for shard, row in moves.take.items():
                 self._take(shard, row)
@@ -182,31 +180,27 @@ class Coordinator:
         metrics.LEASE_CHANGES.labels(change).inc()
         about = {"table": shard.table, "stream_arn": shard.stream_arn, "shard_id": shard.shard_id}
         _log.info("shard %s", change, extra={**about, "position": held.lease.position, "epoch": held.lease.epoch})
-        reader = self._reader(shard, held)
-        thread = self._thread(reader)
-        self._readers[shard] = reader, thread
-        thread.start()
+        self._readers[shard] = reader = self._reader(shard, held)
+        self._turns.begin(reader, partial(self._ended, shard))
 
-    def _thread(self, reader: ShardReader) -> threading.Thread:
-        return threading.Thread(target=self._run, args=(reader,), name=reader.shard.shard_id)
+    def _ended(self, shard: ShardKey) -> None:
+        """Forget a reader; called by the thread that took its last step."""
+        del self._readers[shard]
+        self._wake.set()  # its children may go at once
 
-    def _run(self, reader: ShardReader) -> None:
-        try:
-            reader.run()
-        finally:
-            self._wake.set()  # its children may go at once
+    def _stop(self, reader: ShardReader, *, at_once: bool = False) -> None:
+        reader.stop(at_once=at_once)
+        self._turns.wake(reader)
 
     def _close(self) -> None:
         """Let pages end within the grace, while the leases still hold; what takes longer is repeated by others."""
         deadline = time.monotonic() + self._grace_seconds
-        for reader, _ in self._readers.values():
-            reader.stop()
-        for _, thread in self._readers.values():
-            thread.join(max(0, deadline - time.monotonic()))
-        for reader, _ in self._readers.values():
-            reader.give_up()
-        for _, thread in self._readers.values():
-            thread.join()
+        for at_once in (False, True):
+            for reader in list(self._readers.values()):
+                self._stop(reader, at_once=at_once)
+            while self._readers and (at_once or time.monotonic() < deadline):
+                self._wake.clear()
+                self._wake.wait(0.1)
         try:
             self._sharing.leave()
         except StoreAwayError as error:

@@ -17,9 +17,9 @@ from typing import Protocol
 
 from cdc_bridge import gaps, metrics
 from cdc_bridge.absences import APART_MS, Absences
-from cdc_bridge.dynamo_streams import GapError
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
+from cdc_bridge.pages import GapError
 from murmuration_runtime.errors import StoreAwayError
 
 _VANISHED = "the shard left the stream before it was read to its end"

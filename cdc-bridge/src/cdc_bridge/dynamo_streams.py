@@ -9,8 +9,8 @@ and errors are its own.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -18,42 +18,30 @@ from botocore.exceptions import ClientError, ParamValidationError
 
 from cdc_bridge.dynamo_errors import errors_about
 from cdc_bridge.lineage import Shard
+from cdc_bridge.pages import FULL_PAGE, GapError, Page, TrimmedError
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.throttling import count_throttling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
+    from mypy_boto3_dynamodbstreams.type_defs import ShardTypeDef
 
-    from cdc_bridge.translate import Record
-
-FULL_PAGE = 1000  # GetRecords never answers more
 PATIENCE: Any = {
     "attempts": 2,
     "connect_seconds": 1,
     "read_seconds": 3,  # a call and its retry end well within a lease
-    "connections": 50,  # each shard reads in a thread of its own
+    "connections": 50,  # more than there are threads
 }
+_TRIMMED = "TrimmedDataAccessException"  # older than 24 hours
 _LOST = {
-    "TrimmedDataAccessException",  # older than 24 hours
+    _TRIMMED,
     "ResourceNotFoundException",  # the shard or its stream is gone; DynamoDB Local's word for trimmed
     "ValidationException",  # no such sequence number
 }
-
-
-class GapError(Exception):
-    """The stream no longer has what comes next; asking again changes nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What one call answered."""
-
-    records: Sequence[Record]
-    last: bool  # the shard is closed and nothing follows these records
 
 
 class Streams:
@@ -76,7 +64,17 @@ class Streams:
 
     def shards(self, stream_arn: str) -> list[Shard]:
         """List every shard of the stream, page by page to the end."""
-        found: list[Shard] = []
+        return [Shard(shard["ShardId"], shard.get("ParentShardId")) for shard in self._listed(stream_arn)]
+
+    def is_closed(self, stream_arn: str, shard_id: str) -> bool:
+        """Say whether a shard has an end; one that is not listed may have none."""
+        with suppress(GapError):
+            for shard in self._listed(stream_arn):
+                if shard["ShardId"] == shard_id:
+                    return "EndingSequenceNumber" in shard.get("SequenceNumberRange", {})
+        return False
+
+    def _listed(self, stream_arn: str) -> Iterator[ShardTypeDef]:
         after: str | None = None
         while True:
             with _errors(stream_arn, gap="the stream is gone"):
@@ -85,52 +83,55 @@ class Streams:
                     if after
                     else self._streams.describe_stream(StreamArn=stream_arn)
                 )["StreamDescription"]
-            found += [Shard(shard["ShardId"], shard.get("ParentShardId")) for shard in answer["Shards"]]
+            yield from answer["Shards"]
             after = answer.get("LastEvaluatedShardId")
             if after is None:
-                return found
+                return
 
     def open(self, stream_arn: str, shard_id: str) -> ShardPages:
         """Prepare to read one shard."""
-        return ShardPages(self._streams, stream_arn, shard_id)
+        return ShardPages(self._streams, stream_arn, shard_id, partial(self.is_closed, stream_arn, shard_id))
 
 
 class ShardPages:
     """Reads one shard in order. After an error, take a new one: it begins after what was published."""
 
-    def __init__(self, streams: DynamoDBStreamsClient, stream_arn: str, shard_id: str) -> None:
+    def __init__(
+        self, streams: DynamoDBStreamsClient, stream_arn: str, shard_id: str, is_closed: Callable[[], bool]
+    ) -> None:
+        self.is_closed = is_closed
         self._streams = streams
         self._stream_arn = stream_arn
         self._shard_id = shard_id
         self._iterator: str | None = None
 
-    def read(self, published: str | None) -> Page:
-        """Read on; a new or expired iterator begins after the published sequence number, None being the beginning."""
+    def read(self, after: str | None) -> Page:
+        """Read on; a new or expired iterator begins after this sequence number, None being the beginning."""
         if self._iterator is None:
-            self._iterator = self._begin(published)
+            self._iterator = self._begin(after)
         try:
             return self._read(self._iterator)
         except _IteratorExpiredError:
-            return self._read(self._begin(published))
+            return self._read(self._begin(after))
         except GapError:
-            if published is not None:
+            if after is not None:
                 raise
             # DynamoDB Local calls an iterator trimmed if its shard was empty and other tables wrote before the shard's
             # first record. Nothing can be lost: iterators live 15 minutes, records 24 hours. A real gap says so again.
             return self._read(self._begin(None))
 
-    def _begin(self, published: str | None) -> str:
-        with _errors(f"shard {self._shard_id}", gap=f"after {published or 'its beginning'}"):
+    def _begin(self, after: str | None) -> str:
+        with _errors(f"shard {self._shard_id}", gap=f"after {after or 'its beginning'}"):
             answer = (
                 self._streams.get_shard_iterator(
                     StreamArn=self._stream_arn, ShardId=self._shard_id, ShardIteratorType="TRIM_HORIZON"
                 )
-                if published is None
+                if after is None
                 else self._streams.get_shard_iterator(
                     StreamArn=self._stream_arn,
                     ShardId=self._shard_id,
                     ShardIteratorType="AFTER_SEQUENCE_NUMBER",
-                    SequenceNumber=published,
+                    SequenceNumber=after,
                 )
             )
         return answer["ShardIterator"]
@@ -157,7 +158,8 @@ def _errors(what: str, gap: str | None = None) -> Iterator[None]:
             if code == "ExpiredIteratorException":
                 raise _IteratorExpiredError from error
             if gap is not None and code in _LOST:
-                raise GapError(f"{what}, {gap}: {error}") from error
+                kind = TrimmedError if code == _TRIMMED else GapError
+                raise kind(f"{what}, {gap}: {error}") from error
             raise
         except ParamValidationError as error:  # boto3 itself knows that this is no sequence number
             raise GapError(f"{what}, {gap}: {error}") from error

@@ -61,10 +61,9 @@ class Batch:
         self._then = then
         self._over = threading.Event()
 
-    @property
-    def over(self) -> bool:
-        """Tell whether its fate is known."""
-        return self._over.is_set()
+    def settled(self, within: float = 0) -> bool:
+        """Say whether its fate is known, after at most so many seconds."""
+        return self._over.wait(within)
 
     def wait(self, given_up: Callable[[], bool] = lambda: False) -> None:
         """Return when Kafka has acknowledged every message; wait while it is away, unless given up."""

@@ -1,6 +1,7 @@
 """What goes to Kafka for one stream record: its event, a dead letter, or nothing. Pure: no clock, no I/O.
 
-Rule: every record that should give an event gives exactly one message, so that the order of records is kept.
+Rule: every record that should give an event gives exactly one message, so that the order of records is kept. What is
+too large for its topic is never sent: an event becomes a dead letter, and a dead letter loses the end of its record.
 """
 
 import base64
@@ -14,6 +15,11 @@ from cdc_bridge.translate import Record, UntranslatableError, translate
 from contracts import TOPICS, Codec, ContractError, Topic
 
 _BY_NAME = {topic.name: topic for topic in TOPICS.values()}  # a topic that grew has another name in Kafka
+LARGEST = 1_000_000  # bytes that a producer takes as one message
+_OVERHEAD = 100  # bytes of a batch of one message, and of the message, beside what it holds
+_HEADER_OVERHEAD = 10
+_NOTE = 60  # bytes of a header that says what was cut off, at most
+_LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,12 @@ class Message:
     occurred_at: int | None = None
     refusal: str | None = None  # why it is a dead letter; None for an event
 
+    @property
+    def size(self) -> int:
+        """How many bytes it takes in Kafka, uncompressed and alone; at most a few too many."""
+        headers = sum(len(name) + len(value) + _HEADER_OVERHEAD for name, value in self.headers)
+        return len(self.key or b"") + len(self.value) + headers + _OVERHEAD
+
 
 def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) -> Message | None:
     """Make the message that this record asks for; what cannot be translated or encoded becomes a dead letter."""
@@ -40,7 +52,7 @@ def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) ->
     topic, event = translated
     try:
         key = topic.key(event)
-        return Message(
+        message = Message(
             topic=topic.name,
             partition=topic.partition(key),
             key=key.encode(),
@@ -50,17 +62,27 @@ def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) ->
         )
     except ContractError as error:
         return _dead_letter(topic, str(error), shard, record)
+    if message.size > largest(topic):
+        reason = f"the event is too large: {message.size} bytes, and {topic.name} takes {largest(topic)}"
+        return _dead_letter(topic, reason, shard, record)
+    return message
+
+
+def largest(topic: Topic) -> int:
+    """Return the size of the largest message that goes to the topic, or to its dead letters."""
+    return min(LARGEST, topic.max_message_bytes)
 
 
 def instead_of(refused: Message, shard: ShardKey, record: Record, reason: str) -> Message:
     """Make a dead letter of an event that Kafka refuses; of a dead letter that it refuses, one without its record."""
     if refused.refusal is None:
         return _dead_letter(_BY_NAME[refused.topic], reason, shard, record)
-    return replace(refused, value=b"")
+    return _cut(refused, 0)
 
 
 def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> Message:
-    """Keep the whole record; headers say why it is a dead letter, where it was read, and which row it changed."""
+    """Keep the whole record if it fits; headers say why it is a dead letter, where it was read, and whose row it is."""
+    reason = reason[:_LONGEST_REASON]  # it may quote what is wrong
     change = record["dynamodb"]
     headers = {
         "event_id": record["eventID"],
@@ -71,7 +93,7 @@ def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> 
         "stream_arn": shard.stream_arn,
         "reason": reason,
     }
-    return Message(
+    letter = Message(
         topic=topic.dlq,
         partition=0,
         key=None,
@@ -79,6 +101,14 @@ def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> 
         headers=[(name, value.encode()) for name, value in headers.items()],
         refusal=reason,
     )
+    surplus = letter.size - largest(topic)
+    return letter if surplus <= 0 else _cut(letter, len(letter.value) - surplus - _NOTE)
+
+
+def _cut(letter: Message, length: int) -> Message:
+    """Keep the record's first bytes, and say so in a header."""
+    note = f"{length} of {len(letter.value)} bytes"
+    return replace(letter, value=letter.value[:length], headers=[*letter.headers, ("truncated", note.encode())])
 
 
 def _as_on_the_wire(value: object) -> str | float:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, PositiveInt
 
 from cdc_bridge.gaps import Policy
 from murmuration_runtime.registry_connection import RegistrySettings
@@ -20,5 +20,6 @@ class Settings(ServiceSettings, RegistrySettings):
     """What a bridge needs."""
 
     lease_seconds: PositiveFloat = 10
+    reader_threads: PositiveInt = 16  # all shards take turns on them
     gap_policy: Policy = Policy.FAIL
     start_position: Start = Start.TRIM_HORIZON

@@ -1,38 +1,117 @@
-"""How far one shard is published: its records go to Kafka, then the checkpoint moves.
+"""What to do with a page of a shard, and with a gap in it. Pure: no clock, no I/O.
 
-Rule: a checkpoint covers only what Kafka has acknowledged, and only the owner of the lease moves it.
+Rule: every record is published once and in order, or its dead letter in its place; a checkpoint comes after whatever
+it covers; and only behind all of that comes the question whether the shard has ended.
 """
 
-import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from itertools import takewhile
 
-from cdc_bridge import metrics
-from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
-from cdc_bridge.held_lease import HeldLease
-from cdc_bridge.kafka_publisher import RefusedError
-from cdc_bridge.lineage import ShardKey, State, is_overdue
-from cdc_bridge.message import Message, instead_of, message_for
+from cdc_bridge.leases import Progress
+from cdc_bridge.lineage import State, is_overdue
+from cdc_bridge.message import Message
+from cdc_bridge.pages import FULL_PAGE, GapError, Page, TrimmedError
 from cdc_bridge.translate import Record
-from contracts import Codec
 
 COARSE_MS = 60_000  # a record's own time may be that much too early
 SETTLED_MS = 1000  # a committed row is in its stream by then
-_log = logging.getLogger(__name__)
-
-
-Publish = Callable[[Sequence[Message]], None]  # returns when Kafka has acknowledged all of them
 
 
 class TooLateError(GapError):
     """The shard was not begun within the stream's retention: what its beginning held is not known."""
 
 
-def is_tip(page: Page) -> bool:
-    """Say whether a page reached the shard's tip: it is far from full, and the 1 MB cap cuts no page of small rows."""
-    return len(page.records) < FULL_PAGE // 2
+class Verdict(Enum):
+    """What it means that the stream does not have what comes next."""
+
+    LOST = auto()  # a gap
+    NOTHING_LEFT = auto()  # only what is left had to be published; it is nothing if the shard is closed
+    QUIET = auto()  # the last record is trimmed, and nothing came after it: what comes next is the oldest record
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Bring these messages to Kafka, together."""
+
+    records: Sequence[Record]
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Everything up to this position is published."""
+
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The shard was read to its tip, and nothing had to be published: from here on nothing may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Until when the shard is published."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The shard is published to its end."""
+
+
+Action = Publish | Checkpoint | Opened | Tip | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """What Kafka refused of the page behind the checkpoint: first of the page, then of each record alone."""
+
+    one_by_one: bool = False
+    reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by event id
+
+    def and_of(self, refused: Publish, reason: str) -> "Refusals":
+        """Publish the page again, one by one; a message that was refused alone is replaced by a dead letter."""
+        if not self.one_by_one:
+            return Refusals(one_by_one=True)
+        event_id = refused.records[0]["eventID"]
+        return Refusals(True, {**self.reasons, event_id: [*self.reasons.get(event_id, ()), reason]})
+
+
+def plan(
+    page: Page,
+    progress: Progress,
+    read_to: str | None,
+    asked_at: int,
+    refusals: Refusals,
+    message: Callable[[Record], Message | None],
+) -> Iterator[Action]:
+    """Say what to do, in this order, with the page behind read_to, which was asked for at that time."""
+    old = list(takewhile(lambda record: _is_old(record, progress), page.records))
+    new = page.records[len(old) :]
+    for together in [[record] for record in new] if refusals.one_by_one else [new] if new else []:
+        messages = [made for record in together if (made := message(record)) is not None]
+        yield Publish(together, messages)
+        yield Checkpoint(position_of(together[-1]))
+    at_tip = is_tip(page) and not page.last
+    if at_tip:
+        yield Tip(asked_at - SETTLED_MS)
+    elif page.records:
+        yield Tip(created_ms(page.records[-1]))
+    if at_tip and wants_only_what_is_left(progress) and not new:
+        behind = position_of(old[-1]) if old else read_to
+        yield Checkpoint(behind) if behind else Opened()
+    if page.last:  # no tip: its child may have been written to for long
+        yield Finished()
+
+
+def position_of(record: Record) -> str:
+    """Return a record's place in its shard."""
+    position: str = record["dynamodb"]["SequenceNumber"]
+    return position
 
 
 def created_ms(record: Record) -> int:
@@ -40,126 +119,37 @@ def created_ms(record: Record) -> int:
     return int(record["dynamodb"].get("ApproximateCreationDateTime", 0) * 1000)
 
 
-@dataclass
-class ShardProgress:
-    """Publishes the records of one shard's pages, and remembers how far."""
+def is_tip(page: Page) -> bool:
+    """Say whether a page reached the shard's tip: it is far from full, and the 1 MB cap cuts no page of small rows."""
+    return len(page.records) < FULL_PAGE // 2
 
-    shard: ShardKey
-    lease: HeldLease
-    codecs: Mapping[str, Codec]
-    clock: Callable[[], int]
-    one_by_one: bool = False  # Kafka refused a message of the page: find out which
-    _replaced: dict[str, Message] = field(
-        default_factory=dict
-    )  # by event id: what is published instead of a refused message
 
-    def __post_init__(self) -> None:
-        """Begin where the lease says."""
-        progress = self.lease.progress
-        self.position, self.tip_at = progress.position, progress.tip_at
-        self._state, self._since = progress.state, progress.since
+def wants_only_what_is_left(progress: Progress) -> bool:
+    """Say whether trimmed records are no gap, because they had not to be published."""
+    return progress.state in (State.LEFT, State.SKIPPING)
 
-    @property
-    def wants_only_what_is_left(self) -> bool:
-        """True in LEFT and SKIPPING: trimmed records are no gap there."""
-        return self._state in (State.LEFT, State.SKIPPING)
 
-    def check_beginning(self) -> None:
-        """Refuse to begin a shard whose first records may be older than the stream keeps them."""
-        if self.position is None and is_overdue(self._since, self.tip_at, self.clock()):
-            since = max(self._since, self.tip_at)
-            raise TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
+def check_beginning(progress: Progress, now: int) -> None:
+    """Refuse to begin a shard whose first records may be older than the stream keeps them."""
+    since = max(progress.since, progress.tip_at)
+    if progress.position is None and is_overdue(since, 0, now):
+        raise TooLateError(f"not begun in time: of what was committed after {since} ms, some may be trimmed")
 
-    def pass_gap(self, gap: str) -> None:
-        """Go on at whatever is left."""
-        self.lease.go_on(gap)
-        self._state, self.position, self._since = State.LEFT, None, self.lease.progress.since
 
-    def publish_one_by_one(self) -> None:
-        """Let the next ship() publish its records one by one, because Kafka refused some among them."""
-        self.one_by_one = True
+def judge(error: GapError, progress: Progress, now: int, *, read_from_oldest: bool) -> Verdict:
+    """Say what it means that the stream does not have what comes next."""
+    if isinstance(error, TooLateError):
+        return Verdict.LOST
+    if wants_only_what_is_left(progress):
+        return Verdict.NOTHING_LEFT
+    was_quiet = progress.position is not None and not is_overdue(0, progress.tip_at, now)
+    if isinstance(error, TrimmedError) and was_quiet and not read_from_oldest:
+        return Verdict.QUIET
+    return Verdict.LOST
 
-    def ship(self, publish: Publish, records: Sequence[Record]) -> None:
-        """Return when the records are on Kafka, as events or dead letters, and the checkpoint covers them."""
-        if self._state is State.SKIPPING:
-            skipped = list(takewhile(lambda record: created_ms(record) + COARSE_MS < self._since, records))
-            self.position = skipped[-1]["dynamodb"]["SequenceNumber"] if skipped else self.position
-            records = records[len(skipped) :]
-        if self.one_by_one:
-            for record in records:
-                self._publish_alone(publish, record)
-            self.one_by_one = False
-            self._replaced.clear()
-        elif records:
-            self._publish(publish, [(record, self._message(record)) for record in records])
 
-    def note_tip(self, page: Page, asked_at: int) -> None:
-        """Remember until when the shard is published: to the tip, or as far as its last record's own time.
-
-        The last page of a closed shard is no tip: its child may have been written to for long.
-        """
-        at_tip = is_tip(page) and not page.last
-        if at_tip:
-            self.tip_at = max(self.tip_at, asked_at - SETTLED_MS)
-        elif page.records:
-            self.tip_at = max(self.tip_at, created_ms(page.records[-1]))
-        self.lease.note_tip(self.tip_at)
-        metrics.TIP_AT.labels(self.shard.table, self.shard.shard_id).set(self.tip_at)
-        if at_tip and self.wants_only_what_is_left:
-            self._begin_at_the_tip()
-
-    def about(self, **more: str) -> dict[str, str | None]:
-        """Say for a log line which shard this is, and how far it is published."""
-        return {
-            "table": self.shard.table,
-            "stream_arn": self.shard.stream_arn,
-            "shard_id": self.shard.shard_id,
-            "position": self.position,
-            **more,
-        }
-
-    def _begin_at_the_tip(self) -> None:
-        """Remember that whatever was left or to be skipped is behind us: from here on nothing may be missing."""
-        if self.position is None:
-            self.lease.opened()
-            self._state = State.OPENED
-        else:
-            self.lease.checkpoint(self.position)
-            self._state = State.READING
-
-    def _publish_alone(self, publish: Publish, record: Record) -> None:
-        """Publish one record; a message that Kafka refuses is replaced, and the page begins again."""
-        message = self._message(record)
-        try:
-            self._publish(publish, [(record, message)])
-        except RefusedError as error:
-            if message is not None:
-                self._replaced[record["eventID"]] = instead_of(message, self.shard, record, str(error))
-            raise RefusedError(f"event {record['eventID']}: {error}") from error
-
-    def _publish(self, publish: Publish, records: Sequence[tuple[Record, Message | None]]) -> None:
-        messages = [message for _, message in records if message is not None]
-        publish(messages)
-        last, _ = records[-1]
-        position = last["dynamodb"]["SequenceNumber"]
-        self.lease.checkpoint(position)
-        self._state, self.position = State.READING, position
-        self._count(messages)
-
-    def _message(self, record: Record) -> Message | None:
-        return self._replaced.get(record["eventID"]) or message_for(self.shard, record, self.codecs)
-
-    def _count(self, messages: Iterable[Message]) -> None:
-        now, lag, published = self.clock(), metrics.LAG.labels(self.shard.table), Counter[str]()
-        metrics.CHECKPOINT_AT.labels(self.shard.table).set(now)
-        for message in messages:
-            if message.refusal is None:
-                published[message.topic] += 1
-            else:
-                metrics.DEAD_LETTERS.labels(message.topic).inc()
-                event_id = dict(message.headers)["event_id"].decode()
-                _log.error("dead letter", extra=self.about(event_id=event_id, reason=message.refusal))
-            if message.occurred_at is not None:
-                lag.observe((now - message.occurred_at) / 1000)
-        for topic, count in published.items():
-            metrics.PUBLISHED.labels(topic).inc(count)
+def _is_old(record: Record, progress: Progress) -> bool:
+    """Say whether a record is not published: it is already, or it was there before the first start."""
+    if progress.state is State.SKIPPING:
+        return created_ms(record) + COARSE_MS < progress.since
+    return int(position_of(record)) <= int(progress.position or -1)

@@ -1,50 +1,69 @@
-"""One shard, from its checkpoint to its end.
+"""One shard, from its checkpoint to its end, in steps.
 
-Rule, for each page:
-1. read   2. translate   3. publish, and wait for every delivery report   4. checkpoint, conditional on the lease
-5. only now ask whether the shard has ended.
-Steps 2 to 4 are ShardProgress.ship, in shard_progress.py.
-Whatever fails in between, the reader begins again at the checkpoint; a page may be repeated, none is skipped.
+Rule: shard_progress.plan says what to do with each page and in which order; here it is done, while the lease is held.
+The next page is fetched while Kafka takes this one, and waits: nothing of it is published before this one is
+acknowledged. Whatever fails, the reader begins again at the checkpoint; a page may be repeated, none is skipped.
 """
 
-import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from cdc_bridge import gaps, metrics
-from cdc_bridge.dynamo_streams import FULL_PAGE, GapError, Page
+from cdc_bridge.gaps import Policy
 from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.message import Message
-from cdc_bridge.shard_progress import Publish, ShardProgress, TooLateError
+from cdc_bridge.message import Message, instead_of, message_for
+from cdc_bridge.pages import FULL_PAGE, GapError, Pages, PagesAhead
+from cdc_bridge.shard_progress import (
+    Checkpoint,
+    Finished,
+    Opened,
+    Publish,
+    Refusals,
+    Tip,
+    TooLateError,
+    Verdict,
+    check_beginning,
+    judge,
+    plan,
+    position_of,
+)
+from cdc_bridge.shard_report import ShardReport
+from cdc_bridge.translate import Record
 from contracts import Codec
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.retries import pauses
 
 IDLE_SECONDS = (0.2, 0.5)  # AWS allows five calls a second on a shard
 RETRY_SECONDS = (0.2, 5.0)
-_log = logging.getLogger(__name__)
+KAFKA_SECONDS = (0.02, 0.5)  # a step waits for Kafka for the shorter; then other shards have their turn
+ALONE_MS = 3000  # the same for a message that goes alone
+GAP_TIMES = 3  # AWS refuses a call for no reason now and then: it must say so often that something is lost
+Steps = Generator[float, None, bool]
 
 
-class Pages(Protocol):
-    """One shard's pages in order; dynamo_streams.ShardPages."""
+class Batch(Protocol):
+    """Messages on their way to Kafka; kafka_batches.Batch."""
 
-    def read(self, published: str | None) -> Page:
-        """Read the next page; a first call begins after the published sequence number."""
+    def settled(self, within: float) -> bool:
+        """Say whether their fate is known, after at most so many seconds."""
+
+    def wait(self) -> None:
+        """Return when all are acknowledged; raise PublishError if they will not be."""
 
 
 class Publisher(Protocol):
     """Brings messages to Kafka; kafka_publisher.Publisher."""
 
-    def publish(self, messages: Sequence[Message], given_up: Callable[[], bool]) -> None:
-        """Return when all are acknowledged."""
+    def begin(self, messages: Sequence[Message]) -> Batch:
+        """Send the messages, in order, and do not wait."""
 
     def publish_alone(self, message: Message, given_up: Callable[[], bool]) -> None:
-        """Publish one message that shares no request with any other."""
+        """Publish one message that shares no request with any other, so that a refusal is its own."""
 
 
 def pause_after(records: int, pause: float) -> float:
@@ -56,7 +75,7 @@ def pause_after(records: int, pause: float) -> float:
 
 
 class ShardReader:
-    """Publishes one shard for as long as the lease is held, in a thread of its own."""
+    """Publishes one shard for as long as the lease is held, a step at a time."""
 
     def __init__(
         self,
@@ -65,164 +84,183 @@ class ShardReader:
         codecs: Mapping[str, Codec],
         pages: Callable[[], Pages],
         publisher: Callable[[], AbstractContextManager[Publisher]],
-        policy: gaps.Policy,
-        clock: Callable[[], int],
+        threads: Executor,
+        policy: Policy,
+        wall: Callable[[], int],
         steady: Callable[[], int],
     ) -> None:
         self.shard = shard
         self.lease = lease
-        self.progressed_at = self.heard_at = steady()  # when a page succeeded; when this thread last ran
-        self.trouble: Exception | None = None
-        self._progress = ShardProgress(shard, lease, codecs, clock)
+        self.progressed_at = self.heard_at = steady()  # when a page succeeded; when a step was last taken
+        self._codecs = codecs
         self._pages = pages
         self._publisher = publisher
+        self._threads = threads
         self._policy = policy
-        self._clock = clock
+        self._wall = wall
         self._steady = steady
+        self._report = ShardReport(shard, lease, wall)
+        self._refusals = Refusals()
+        self._times_lost = 0
+        self._from_oldest = False  # what lies behind the checkpoint begins at the oldest record that is left
         self._stopping = threading.Event()
         self._given_up = threading.Event()
+        self._steps = self._run()
 
-    def stop(self) -> None:
-        """Ask it to finish its page and give the lease back."""
+    @property
+    def trouble(self) -> Exception | None:
+        """What keeps the shard from being read on."""
+        return self._report.trouble
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Ask it to give the lease back: when its page is finished, or at once, because there is no more time."""
+        if at_once:
+            self._given_up.set()
         self._stopping.set()
 
-    def give_up(self) -> None:
-        """Make it leave its page: there is no more time."""
-        self._given_up.set()
-        self._stopping.set()
+    def step(self) -> float | None:
+        """Work on for a while; return in how many seconds the next step is due, or None at the end."""
+        self.heard_at = self._steady()
+        return next(self._steps, None)
 
-    def run(self) -> None:
+    def _run(self) -> Iterator[float]:
         """Publish until the shard ends, a gap opens, the lease is lost or somebody says stop."""
         try:
-            if self._until_done():
+            if (yield from self._until_done()):
                 self._leave("finished", self.lease.finish)
             else:
                 self._leave("released", self.lease.release)
         except GapError as error:
-            gap = self._report_gap(error)
+            gap = self._report.gap(error)
             self._leave("failed", lambda: self.lease.fail(gap))
         except LeaseLostError as error:
-            self._report_loss(error)
+            self._report.lost_lease(error)
         finally:
-            with suppress(KeyError):
-                metrics.TIP_AT.remove(self.shard.table, self.shard.shard_id)
+            self._report.end()
 
-    def _until_done(self) -> bool:
+    def _until_done(self) -> Steps:
         """Work until the shard has ended (True) or somebody says stop (False); every failure is tried again."""
         waits = pauses(*RETRY_SECONDS)
         while not self._stopping.is_set():
-            before = self._progress.position
+            before = self.lease.progress.position
             try:
-                return self._read_on()
-            except LeaseLostError:
-                raise
-            except GapError as error:
-                if self._handle_gap(error):
+                if (yield from self._read_on()):
                     return True
-            except RefusedError as error:
-                self._progress.publish_one_by_one()
-                self._report_trouble(error)
+            except (GapError, LeaseLostError):
+                raise
             except Exception as error:  # noqa: BLE001 - whatever it was, the checkpoint is where to go on
-                self._report_trouble(error)
-            self._show_life()
+                self._report.troubled(error)
             self._check_lease()
-            if self._progress.position != before:
+            if self.lease.progress.position != before:
                 waits = pauses(*RETRY_SECONDS)
-            self._stopping.wait(next(waits))
+            if not self._stopping.is_set():
+                yield next(waits)
         return False
 
-    def _handle_gap(self, error: GapError) -> bool:
-        """Return True if the shard is finished: nothing is left, nothing is missed. Else raise, or pass the gap."""
-        if self._progress.wants_only_what_is_left and not isinstance(error, TooLateError):
-            _log.warning(
-                "shard finished: the stream has nothing left of it", extra=self._progress.about(reason=str(error))
-            )
-            return True
-        if self._policy is gaps.Policy.FAIL:
-            raise error
-        self._progress.pass_gap(self._report_gap(error))
+    def _read_on(self) -> Steps:
+        """Read pages; True at the shard's end, False when told to stop or after what seems to be a gap."""
+        try:
+            check_beginning(self.lease.progress, self._wall())
+            return (yield from self._read_pages())
+        except GapError as error:
+            return self._judge(error)
+
+    def _judge(self, error: GapError) -> bool:
+        """Return True if nothing is left of the shard; raise the gap if somebody must clear it first."""
+        self._times_lost += 1
+        if self._times_lost < GAP_TIMES and not isinstance(error, TooLateError):
+            self._report.troubled(error)
+            return False
+        self._times_lost = 0
+        match judge(error, self.lease.progress, self._wall(), read_from_oldest=self._from_oldest):
+            case Verdict.NOTHING_LEFT if self._pages().is_closed():
+                self._report.no_gap("shard finished: the stream has nothing left of it", error)
+                return True
+            case Verdict.NOTHING_LEFT:
+                self._report.troubled(error)
+            case Verdict.QUIET:
+                self._report.no_gap("no gap: nothing was written to the shard after its last record", error)
+                self._from_oldest = True
+            case Verdict.LOST if self._policy is Policy.FAIL:
+                raise error
+            case Verdict.LOST:
+                self.lease.go_on(self._report.gap(error))
         return False
 
-    def _read_on(self) -> bool:
+    def _read_pages(self) -> Steps:
         """Read and publish page after page; True at the shard's end, False when told to stop."""
-        self._progress.check_beginning()
-        pages, pause, asked_at = self._pages(), 0.0, self._clock()
+        pages = PagesAhead(self._pages(), self._threads, self._wall)
+        read_to, pause = None if self._from_oldest else self.lease.progress.position, 0.0
         with self._publisher() as publisher:
             while not self._stopping.is_set():
-                self._show_life()
                 self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._steady()
-                page = pages.read(self._progress.position)
-                received_at = self._clock()
-                metrics.RECORDS_READ.labels(self.shard.table).inc(len(page.records))
-                if page.records:
-                    self._progress.ship(self._guarded(publisher), page.records)
-                self._progress.note_tip(page, asked_at)
-                asked_at = received_at  # the next page may be asked for as soon as this one is given
-                self.progressed_at = self._steady()
-                self.trouble = None
-                if page.last:
-                    return True
+                page, asked_at = pages.read(read_to)
+                self._times_lost = 0
+                self._report.read(len(page.records))
+                page_end = position_of(page.records[-1]) if page.records else read_to
                 pause = pause_after(len(page.records), pause)
-                self._stopping.wait(max(0, pause - (self._steady() - began) / 1000))
+                if not (pause or page.last):
+                    pages.fetch(page_end)
+                for action in plan(page, self.lease.progress, read_to, asked_at, self._refusals, self._message):
+                    match action:
+                        case Publish():
+                            yield from self._publish(publisher, action)
+                        case Checkpoint(position):
+                            self.lease.checkpoint(position)
+                            self._from_oldest = False
+                        case Opened():
+                            self.lease.opened()
+                        case Tip(at):
+                            self.lease.note_tip(at)
+                        case Finished():
+                            return True
+                read_to, self._refusals = page_end, Refusals()
+                self._report.progressed()
+                self.progressed_at = self._steady()
+                yield max(0, pause - (self.progressed_at - began) / 1000)
         return False
 
-    def _guarded(self, publisher: Publisher) -> Publish:
-        """Publish only while the lease is held, and stop waiting for Kafka when told to give up."""
-
-        def publish(messages: Sequence[Message]) -> None:
-            self._show_life()
-            self._check_lease()
-            if self._progress.one_by_one:
-                for message in messages:
-                    publisher.publish_alone(message, must_leave_page)
+    def _publish(self, publisher: Publisher, action: Publish) -> Iterator[float]:
+        """Go on when Kafka has acknowledged all; while it is away, wait without holding up other shards."""
+        self._check_lease()
+        try:
+            if self._refusals.one_by_one:
+                until = self._steady() + ALONE_MS
+                for message in action.messages:
+                    publisher.publish_alone(message, lambda: self._steady() > until or self._must_leave())
             else:
-                publisher.publish(messages, must_leave_page)
+                batch, waits = publisher.begin(action.messages), pauses(*KAFKA_SECONDS)
+                while not batch.settled(within=KAFKA_SECONDS[0]):
+                    yield next(waits)
+                    if self._must_leave():
+                        raise PublishError("given up before Kafka acknowledged all")
+                batch.wait()
+        except RefusedError as error:
+            about = f"event {action.records[0]['eventID']}: {error}" if self._refusals.one_by_one else str(error)
+            self._refusals = self._refusals.and_of(action, str(error))
+            raise RefusedError(about) from error
+        self._report.published(action.messages)
 
-        def must_leave_page() -> bool:
-            self._show_life()  # asked again and again while Kafka is waited for
-            return self._given_up.is_set() or self._expired()
+    def _must_leave(self) -> bool:
+        return self._given_up.is_set() or not self.lease.is_held(self._steady())
 
-        return publish
-
-    def _show_life(self) -> None:
-        self.heard_at = self._steady()
-
-    def _expired(self) -> bool:
-        return not self.lease.is_held(self._steady())
+    def _message(self, record: Record) -> Message | None:
+        """Make a record's message, or what goes to Kafka instead of one that it refused."""
+        message = message_for(self.shard, record, self._codecs)
+        for reason in self._refusals.reasons.get(record["eventID"], ()):
+            message = message and instead_of(message, self.shard, record, reason)
+        return message
 
     def _check_lease(self) -> None:
-        if self._expired():
+        if not self.lease.is_held(self._steady()):
             raise LeaseLostError("taken by another, or not renewed in time")
-
-    def _report_gap(self, gap: GapError) -> str:
-        """Log and count a gap, and have it recounted; return its text for the shard's row."""
-        shard, kind, position = self.shard, gaps.Kind.UNREADABLE, self._progress.position
-        gaps.tell(shard.table, shard.stream_arn, shard.shard_id, position, kind, str(gap))
-        text = gaps.describe(kind, str(gap), position)
-        self.lease.owe_recount(shard.table, text)
-        return text
-
-    def _report_loss(self, error: LeaseLostError) -> None:
-        metrics.LEASE_CHANGES.labels("lost").inc()
-        _log.warning("lease lost", extra=self._progress.about(reason=str(error)))
 
     def _leave(self, change: str, write: Callable[[], None]) -> None:
         """Give the lease back; if that fails it expires by itself."""
         try:
             write()
         except (LeaseLostError, StoreAwayError) as error:
-            _log.warning("lease not given back: it expires by itself", extra=self._progress.about(reason=str(error)))
+            self._report.kept_lease(error)
         else:
-            metrics.LEASE_CHANGES.labels(change).inc()
-            _log.info("shard %s", change, extra=self._progress.about())
-
-    def _report_trouble(self, error: Exception) -> None:
-        """Log each trouble once, however often it is met."""
-        foreseen = isinstance(error, StoreAwayError | PublishError)
-        if str(error) != str(self.trouble):
-            extra = self._progress.about(reason=str(error))
-            _log.warning(
-                "shard stalled; retrying from the checkpoint", extra=extra, exc_info=None if foreseen else error
-            )
-        self.trouble = error
+            self._report.left(change)
