@@ -1,4 +1,4 @@
-"""Faults that were known and are mended: inflight*.py, natural*.py, offs.py and masked.py.
+"""Faults that were known and are mended: inflight*.py, natural*.py, offs.py and masked.py; and one that is not.
 
 More of them: test_kafka_publisher_cold.py.
 """
@@ -7,10 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from cdc_bridge.dynamo_leases import LeaseTable
+from cdc_bridge.dynamo_streams import Streams, plain_pages
+from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
+from cdc_bridge.lineage import Row, ShardKey, State
+from cdc_bridge.shard_reader import ShardReader
+from contracts import TOPICS
+from contracts.examples import codec
+from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
 
+from .memory import AtOnce, MemoryKafka, hold
 from .mock_kafka import MockKafka, numbered
 from .publishers import publisher_to
+from .records import edge
 
 TOPIC = "FollowChanged"
 NOT_LEADER, TOO_LARGE, NOT_ENOUGH_REPLICAS = 6, 10, 19
@@ -77,3 +87,33 @@ def test_masked_py_a_refusal_is_one_however_it_comes_out_of_the_client():
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(publish_what_is_refused, range(8)))
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError)
+def test_a_tip_claims_nothing_that_the_stream_has_not_shown():
+    """AWS answers empty pages for no reason: what lies behind one is not published, however old it is."""
+    aws = UnkindAws()
+    stream = aws.stream("followers")
+    aws.put("followers", edge())
+    committed_at = aws.ms()
+    aws.sleep(3600)
+    dynamodb, leases = aws.client(), LeaseTable(aws.client(), "")
+    streams = Streams(dynamodb, plain_pages(aws.client("dynamodbstreams")))
+    shard = ShardKey("followers", stream.arn, stream.open_shards()[0])
+    leases.note(stream.arn, Row(shard.shard_id, State.OPENED, since=committed_at - 1, tip_at=committed_at - 1))
+    lease = hold(leases, shard.stream_arn, shard.shard_id, aws.ms)
+    reader = ShardReader(
+        shard,
+        lease,
+        {name: codec(topic) for name, topic in TOPICS.items()},
+        lambda: streams.open(shard.stream_arn, shard.shard_id),
+        MemoryKafka().publisher,
+        AtOnce(),
+        Policy.FAIL,
+        aws.ms,
+        aws.ms,
+    )
+    aws.order(Unkindness.EMPTY_PAGE)
+    reader.step()
+    assert aws.occurred[Unkindness.EMPTY_PAGE] == 1
+    assert lease.progress.tip_at <= committed_at

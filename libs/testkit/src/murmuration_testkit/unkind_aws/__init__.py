@@ -8,7 +8,8 @@
 **Switches.** `aws.unkind[Unkindness.INDEX_LAG] = 30.0` sets one at any time, `del` clears it: a probability, or for the
 lags the seconds of which some are drawn; (30, 30) lags exactly so long. `with aws.kind():` all is kind for a while.
 `aws.order(Unkindness.LOST_ANSWER, "UpdateItem", "leases")` has it happen to the next such call, once.
-`aws.occurred[Unkindness.X]` counts what really happened.
+`aws.occurred[Unkindness.X]` counts what really happened. `aws.put`, `aws.delete` and `aws.items` write and read rows
+as somebody to whom AWS is kind.
 
 **Others.** `aws.meanwhile = act` names what other actors do: act(where) is called between the commits of one
 transaction (ITEM_BY_ITEM), between two items of one read (TORN_READ) and before a call (INTERLEAVING), if that switch

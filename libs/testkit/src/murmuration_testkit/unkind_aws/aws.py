@@ -195,6 +195,20 @@ class UnkindAws:
             raise KeyError(f"{table} has no stream")
         return found
 
+    def put(self, table: str, item: dict[str, Any]) -> None:
+        """Put a row as somebody to whom AWS is kind; others hear of it as late as ever."""
+        with self.lock:
+            self.tables[table].put(self.tables[table].key_of(item), item, self.now, self.dice)
+
+    def delete(self, table: str, key: dict[str, Any]) -> None:
+        """Delete a row, likewise."""
+        with self.lock:
+            self.tables[table].put(self.tables[table].key_of(key, only=True), None, self.now, self.dice)
+
+    def items(self, table: str) -> list[dict[str, Any]]:
+        """Return all rows as they are."""
+        return [dict(item) for item in self.tables[table].items()]
+
     def delete_expired(self) -> None:
         """Delete what TTL would delete by now."""
         for table in self.tables.values():

@@ -66,6 +66,7 @@ class Stream:
         self._number = FIRST
         self._made = 0
         self._open: list[Shard] = []
+        self.newest: tuple[str, dict[str, Any]] | None = None  # of all records, with its shard
         self._shard(None, 0, HASHES, listed_at=clock())
 
     def write(self, key: dict[str, Any], before: dict[str, Any] | None, item: dict[str, Any] | None) -> None:
@@ -81,23 +82,23 @@ class Stream:
         shard.numbers.append(self._number)
         shard.commits.append(now)
         shard.shown.append(max(now + self._dice.seconds(Unkindness.STREAM_LAG), shard.shown[-1] if shard.shown else 0))
-        shard.records.append(
-            {
-                "eventID": uuid.UUID(int=self._number).hex,
-                "eventName": "INSERT" if before is None else "REMOVE" if item is None else "MODIFY",
-                "eventVersion": "1.1",
-                "eventSource": "aws:dynamodb",
-                "awsRegion": "eu-central-1",
-                "dynamodb": {
-                    "ApproximateCreationDateTime": now,
-                    "Keys": key,
-                    **images,
-                    "SequenceNumber": str(self._number),
-                    "SizeBytes": 100,
-                    "StreamViewType": self.view,
-                },
-            }
-        )
+        record = {
+            "eventID": uuid.UUID(int=self._number).hex,
+            "eventName": "INSERT" if before is None else "REMOVE" if item is None else "MODIFY",
+            "eventVersion": "1.1",
+            "eventSource": "aws:dynamodb",
+            "awsRegion": "eu-central-1",
+            "dynamodb": {
+                "ApproximateCreationDateTime": now,
+                "Keys": key,
+                **images,
+                "SequenceNumber": str(self._number),
+                "SizeBytes": 100,
+                "StreamViewType": self.view,
+            },
+        }
+        shard.records.append(record)
+        self.newest = shard.shard_id, record
 
     def roll_over(self) -> None:
         """Close every open shard; each gets a child, as every four hours."""

@@ -119,7 +119,7 @@ class Streams(Client):
             begin, end = bisect_right(shard.numbers, it.after), shard.visible(now)
             if begin < trimmed:
                 raise self._trimmed("GetRecords")
-            self._dice.occurred[Unkindness.STREAM_LAG] += end < len(shard.records) and begin >= end
+            self._dice.occurred[Unkindness.STREAM_LAG] += end < len(shard.records)
             page = slice(begin, min(end, begin + limit))
             if begin < end and self._dice.falls(Unkindness.EMPTY_PAGE, "GetRecords", it.stream.table):
                 self._dice.occurred[Unkindness.EMPTY_PAGE] += 1
