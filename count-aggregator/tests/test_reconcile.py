@@ -209,6 +209,22 @@ def test_the_bridges_clock_may_be_ahead(ahead_ms):
     assert at_first + ahead_ms + (second - at_first) / 10 > first + APART * 1000
 
 
+def test_a_topic_that_is_made_again_is_waited_for_by_its_own_ends():
+    """What the old one held is lost or counted; its ends are nobody's any more."""
+    world, topic_id = World(5), ["old"]
+    world.ends = lambda: {(topic_id[0], 0): 500 if topic_id[0] == "old" else 3}
+    counted = {"old": 400, "new": 3}
+    world.committed = lambda: {(topic_id[0], 0): counted[topic_id[0]]}
+
+    def choose():
+        topic_id[0] = "new" if world.ms > 1_000_000 + 20_000 else "old"
+        return "nothing"
+
+    world._choose = choose  # noqa: SLF001
+    assert world.reconciliation().run([USER]).repaired == [USER]
+    assert topic_id == ["new"]
+
+
 def test_events_on_their_way_do_not_hide_what_is_to_be_proved():
     """One event is missing, one is on its way to make up for it: at a glance all is well."""
     world = World(-1)

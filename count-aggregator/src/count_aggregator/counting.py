@@ -143,7 +143,7 @@ class Counting:
         for gap in gaps:
             GAPS.inc()
             _log.error(
-                "events vanished or were not counted; recount with `python -m count_aggregator reconcile --all`",
+                "events vanished or were not counted; count-reconciler recounts everybody by itself",
                 extra={"partition": partition_id, "gap": gap},
             )
 

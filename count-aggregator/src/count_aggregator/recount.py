@@ -12,7 +12,7 @@ from count_aggregator.reconcile import NOTICED, Reconciliation, Summary
 from count_aggregator.settings import JobSettings
 from count_aggregator.topic import PARTITION_IDS, SERVICE, TOPIC, partition_id
 from murmuration_runtime import dynamo
-from murmuration_runtime.kafka import KafkaTopics, Partition
+from murmuration_runtime.kafka import KafkaTopics
 from murmuration_runtime.retries import Pace
 from murmuration_worker.letters import Letter
 
@@ -106,7 +106,7 @@ class RealParts:
         reconciliation = Reconciliation(
             accounts,
             published_until=bridge.published_until,
-            ends=lambda: self._topics.ends(self._topics.partitions),
+            ends=self._ends,
             counted=self._counted,
             patience_seconds=patience_seconds,
             apart_seconds=apart_seconds,
@@ -120,11 +120,19 @@ class RealParts:
         """Leave the line of the bar to whoever writes next."""
         self._bar.close()
 
-    def _counted(self) -> dict[Partition, int]:
+    def _ends(self) -> dict[tuple[str, int], int]:
+        """Return where each partition ends."""
+        id_now, ends = self._topics.ids()[TOPIC.name], self._topics.ends(self._topics.partitions)
+        return {(id_now, number): offset for (_, number), offset in ends.items()}
+
+    def _counted(self) -> dict[tuple[str, int], int]:
         """Return how far each partition is counted; a topic that was made again is not, whatever the group says."""
         id_now, committed = self._topics.ids()[TOPIC.name], self._topics.committed(SERVICE)
-        known = {each: self._ledger.load(partition_id(each[1])).topic_id for each in committed}
-        return {each: offset if known[each] in (None, id_now) else 0 for each, offset in committed.items()}
+        known = {number: self._ledger.load(partition_id(number)).topic_id for _, number in committed}
+        return {
+            (id_now, number): offset if known[number] in (None, id_now) else 0
+            for (_, number), offset in committed.items()
+        }
 
     def _tell(self, what: str) -> None:
         self._bar.set_description_str(what, refresh=False)
