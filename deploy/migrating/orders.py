@@ -14,15 +14,16 @@ from migrating.sweep import Pace, Sweep
 from migrating.writes import looked_at
 
 COMMAND = "python deploy/tables.py"
+MARK_IS_READ_S = 10.0  # code with two ways reads the migration's row at least every few seconds
 say = partial(print, flush=True)
 
 
-def due(migration: Migration, done: Collection[str], step: str, *, seen_to: bool) -> bool:
-    """Say whether a step has to be done, False if it is done already; raise OrderError if it must not be done now."""
+def check_due(migration: Migration, done: Collection[str], step: str, *, seen_to: bool) -> None:
+    """Raise OrderError if a step must not be done now; one that was done may be done again."""
     if step not in migration.steps:
         raise OrderError(f"{migration.name} has no step {step}; its steps are {', '.join(migration.steps)}")
     if step in done:
-        return False
+        return
     for earlier in migration.steps[: migration.steps.index(step)]:
         if earlier not in done:
             first = f"run `{_command(migration, earlier)}` first"
@@ -32,7 +33,6 @@ def due(migration: Migration, done: Collection[str], step: str, *, seen_to: bool
             f"{migration.name}: before {step}, see to this: {migration.before[step].rstrip('.')}. When it is so, run"
             f" `{_command(migration, step)} --yes`"
         )
-    return True
 
 
 def next_step(migration: Migration, done: Collection[str]) -> str:
@@ -54,6 +54,7 @@ class Orders:
         migrations: Mapping[str, Migration],
         tables: Tables,
         measure: Callable[[str, Pass, int], object],
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._dynamodb = dynamodb
         self._prefix = prefix
@@ -62,6 +63,7 @@ class Orders:
         self._tables = tables
         self._record = Record(dynamodb, prefix)
         self._measure = measure
+        self._sleep = sleep
 
     def expand(self) -> None:
         """Bring every table to what its file says, without taking anything away."""
@@ -109,8 +111,8 @@ class Orders:
     def switch(self, name: str, *, seen_to: bool) -> None:
         """Have everybody who knows the new way go it."""
         migration = self._named(name)
-        if due(migration, self._record.done(name), SWITCH, seen_to=seen_to):
-            self._record.mark(name, SWITCH)
+        check_due(migration, self._record.done(name), SWITCH, seen_to=seen_to)
+        self._record.mark(name, SWITCH)
         self._say_done(migration, SWITCH)
 
     def contract(self, name: str, pace: Pace, *, seen_to: bool) -> None:
@@ -119,11 +121,14 @@ class Orders:
 
     def _do(self, name: str, step: str, pace: Pace, *, seen_to: bool) -> None:
         migration = self._named(name)
-        if due(migration, self._record.done(name), step, seen_to=seen_to):
+        check_due(migration, self._record.done(name), step, seen_to=seen_to)
+        self._sweep(migration, step, pace)
+        if step == CONTRACT:
+            self._tables.contract(self._files[migration.table], migration.drops)
+        self._record.mark(name, step)
+        if step == CONTRACT and migration.change(step):  # whoever reads the mark wrote for older releases until now
+            self._sleep(MARK_IS_READ_S)
             self._sweep(migration, step, pace)
-            if step == CONTRACT:
-                self._tables.contract(self._files[migration.table], migration.drops)
-            self._record.mark(name, step)
         self._say_done(migration, step)
 
     def _sweep(self, migration: Migration, step: str, pace: Pace) -> None:
@@ -143,9 +148,10 @@ class Orders:
                     break
             say(f"{migration.name}: a pass is done: {_told(so_far)}")
             if so_far.left:
+                first = f"`{_command(migration, BACKFILL)}`, then " * (step == CONTRACT and BACKFILL in migration.steps)
                 raise OrderError(
                     f"{migration.name}: {so_far.left} rows could not be changed yet, the last one because"
-                    f" {sweep.why_left}; run `{_command(migration, step)}` again"
+                    f" {sweep.why_left}; run {first}`{_command(migration, step)}` again"
                 )
             if not so_far.changed:
                 return
