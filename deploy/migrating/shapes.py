@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 INDEXES = "GlobalSecondaryIndexes"
-TOGETHER = dt.timedelta(seconds=10)  # a table and its stream, made by one call
+TOGETHER = dt.timedelta(seconds=1)  # a table and its stream, made by one call
 
 
 class Look(NamedTuple):
