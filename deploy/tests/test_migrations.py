@@ -130,7 +130,7 @@ def test_a_table_goes_through_a_whole_migration_and_each_step_twice(town):
         assert {name: row["size"]["N"] for name, row in town.rows().items()} == {
             f"street-{number}": str(3 * number) for number in range(3)
         }
-    assert (town.passes[-2].changed, town.passes[-1].changed) == (3, 0)
+    assert [done.changed for done in town.passes] == [3, 0, 0]
     for _ in range(2):
         orders.switch("sizes", seen_to=False)
     assert town.record.done("sizes").keys() == {EXPAND, BACKFILL, SWITCH}
