@@ -1,94 +1,24 @@
 """The stream, the leases and Kafka in memory."""
 
-import threading
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 
+from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.held_lease import HeldLease
-from cdc_bridge.leases import Lease, LeaseLostError
 from cdc_bridge.lineage import Row, Shard, State
 from cdc_bridge.pages import Page
+from murmuration_testkit.unkind_aws import UnkindAws
 
 LEASE_MS = 10_000
 MOST_STEPS = 100_000
 
 
-class MemoryLeases:
-    """leases.Leases without DynamoDB."""
+class MemoryLeases(LeaseTable):
+    """The real leases, on a DynamoDB in memory to whose callers AWS is kind."""
 
     def __init__(self):
-        self._rows = {}
-        self._lock = threading.Lock()
-
-    def rows(self, stream_arn):
-        with self._lock:
-            return {shard_id: row for (arn, shard_id), row in self._rows.items() if arn == stream_arn}
-
-    def take(self, stream_arn, seen, owner, until):
-        with self._lock:
-            row = self._rows.get((stream_arn, seen.shard_id))
-            if row is None:
-                row = replace(seen, state=State.OPENED, tip_at=seen.since)
-            if row.state in (State.ENDED, State.GAP) or _sign(row) != _sign(seen):
-                return None
-            row = replace(row, owner=owner, epoch=row.epoch + 1, expires_at=until)
-            self._rows[stream_arn, seen.shard_id] = row
-            return Lease(stream_arn, seen.shard_id, owner, row.epoch, row.state, row.position, row.since, row.tip_at)
-
-    def save(self, lease, progress, until):
-        changes = asdict(progress)
-        if progress.gap is None:
-            del changes["gap"]
-        self._change(lease, **changes, **({"expires_at": until} if until else {"owner": None, "expires_at": 0}))
-
-    def note(self, stream_arn, row):
-        with self._lock:
-            return self._rows.setdefault((stream_arn, row.shard_id), row) is row
-
-    def overrule(self, stream_arn, was, becomes):
-        with self._lock:
-            row = self._rows[stream_arn, was.shard_id]
-            if (row.epoch, row.state, row.position) != (was.epoch, was.state, was.position):
-                return False
-            self._rows[stream_arn, was.shard_id] = replace(
-                becomes, owner=None, expires_at=0, renewals=0, epoch=was.epoch + 1
-            )
-            return True
-
-    def advance(self, stream_arn, shard_id, tip_at):
-        with self._lock:
-            row = self._rows[stream_arn, shard_id]
-            self._rows[stream_arn, shard_id] = replace(row, tip_at=max(row.tip_at, tip_at))
-
-    def prune(self, stream_arn, row):
-        with self._lock:
-            if (stream_arn, row.shard_id) in self._rows and self._rows[stream_arn, row.shard_id].epoch == row.epoch:
-                del self._rows[stream_arn, row.shard_id]
-
-    def live(self, owner, until):
-        with self._lock:
-            renewals = self._rows.get(("bridges", owner), Row(owner, State.READING)).renewals + 1
-            self._rows["bridges", owner] = Row(owner, State.READING, epoch=1, expires_at=until, renewals=renewals)
-        return self.rows("bridges")
-
-    def leave(self, owner):
-        with self._lock:
-            self._rows.pop(("bridges", owner), None)
-
-    def _change(self, lease, **changes):
-        with self._lock:
-            row = self._rows[lease.stream_arn, lease.shard_id]
-            if (row.owner, row.epoch) != (lease.owner, lease.epoch):
-                raise LeaseLostError(lease)
-            changes["renewals"] = row.renewals + 1
-            if changes.get("position") and row.position and int(changes["position"]) < int(row.position):
-                raise LeaseLostError(lease)
-            self._rows[lease.stream_arn, lease.shard_id] = replace(row, **changes)
-
-
-def _sign(row):
-    return row.owner, row.epoch, row.renewals, row.expires_at
+        super().__init__(UnkindAws().client(), "")
 
 
 def take(leases, stream_arn, shard_id, owner, now, since=None):
