@@ -59,6 +59,7 @@ def test_acls_lists_what_each_service_needs_and_no_more():
     ]
     assert {line.split("--operation ")[1] for line in lines if "count-aggregator'" in line.split(" --op")[0]} == {
         "Read --topic 'blue.FollowChanged'",
+        "DescribeConfigs --topic 'blue.FollowChanged'",
         "Read --topic 'blue.FollowChanged.dlq'",
         "Write --topic 'blue.FollowChanged.dlq'",
         "Read --group 'blue.count-aggregator'",

@@ -12,7 +12,7 @@ from murmuration_worker.continuity import Continuity, SkippedError
 from murmuration_worker.handler import Handler
 from murmuration_worker.inbox import Inbox
 from murmuration_worker.messages import Message
-from murmuration_worker.progress import Progress
+from murmuration_worker.progress import Progress, Sight
 
 TOPIC = TOPICS["FollowChanged"]
 EXAMPLE = examples(TOPIC)[0]
@@ -47,7 +47,7 @@ def test_a_batch_whose_store_is_away_is_handled_again_until_it_succeeds(worker, 
     assert first == second == third
     assert worker.paused == sorted(worker.paused)
     assert len(worker.paused) == 2
-    assert worker.progress.heartbeats >= 3
+    assert worker.progress.sights() == {(TOPIC.name, 3): Sight(heartbeats=4)}
     told = [(record.message, record.event_id, record.offset, record.reason) for record in caplog.records]
     assert told == [("retrying", EXAMPLE.event.event_id, 7, reason) for reason in ("away", "still away")]
 

@@ -1,20 +1,29 @@
-"""A worker that hangs is ended; one that waits, works or was paused is not."""
+"""A partition that hangs ends the worker; one that waits, works, has nothing to do or was paused does not."""
+
+from itertools import count
 
 import pytest
 
 from contracts import ContractError
 from murmuration_runtime.errors import StoreRefusedError
 from murmuration_runtime.kafka import KafkaAwayError
+from murmuration_runtime.periodic import call_once
 from murmuration_worker import exits
-from murmuration_worker.watchdog import EVERY_SECONDS, Patience, Watchdog
+from murmuration_worker.metrics import STILL
+from murmuration_worker.progress import Sight
+from murmuration_worker.watchdog import EVERY_SECONDS, Watchdog
+
+ONE, TWO, OTHER = ("T", 1), ("T", 2), ("U", 1)
+STANDS = Sight(heartbeats=5)
+HANGS = Sight(heartbeats=5, batch=7)
 
 
-def ended(looks, *, heartbeats=lambda: 5, behind=lambda: 3, are_same_topics=lambda: True):
+def ended(looks, *, sights=lambda: {ONE: STANDS}, behind=lambda: {ONE: 3}, are_same_topics=lambda: True):
     """Look so often with a patience of three looks; return the exit codes."""
     codes = []
-    dog = Watchdog(3 * EVERY_SECONDS, heartbeats, behind, are_same_topics, "python -m it mend", codes.append)
+    dog = Watchdog(3 * EVERY_SECONDS, sights, behind, are_same_topics, "python -m it mend", codes.append)
     for _ in range(looks):
-        dog.look()
+        call_once("watchdog", dog.look)
     return codes
 
 
@@ -31,18 +40,53 @@ def test_lag_without_progress_ends_the_process():
     assert ended(4) == [exits.STUCK]
 
 
+def test_a_partition_that_was_never_in_hand_may_be_stuck_too():
+    """Faust does not give us what Kafka has."""
+    assert ended(4, sights=dict) == [exits.STUCK]
+
+
+@pytest.mark.parametrize("stuck", [STANDS, HANGS], ids=["nothing comes", "a batch hangs"])
+def test_one_partition_that_stands_still_is_seen_while_others_go_on(stuck, caplog):
+    """It is named in the log, and measured before that."""
+    numbers = count()
+    sights = lambda: {ONE: Sight(heartbeats=next(numbers)), TWO: stuck}  # noqa: E731
+    lag = lambda: {ONE: 9, TWO: 1}  # noqa: E731
+    assert ended(3, sights=sights, behind=lag) == []
+    assert STILL.labels("T", 2)._value.get() == 2 * EVERY_SECONDS  # noqa: SLF001
+    assert STILL.labels("T", 1)._value.get() == 0  # noqa: SLF001
+    assert ended(4, sights=sights, behind=lag) == [exits.STUCK]
+    assert [record.partitions for record in caplog.records if hasattr(record, "partitions")] == [["T/2"]]
+
+
 def test_progress_or_no_lag_does_not():
-    """Each attempt counts, so an outage that is waited out in place is not ended."""
-    numbers = iter(range(100))
-    assert ended(20, heartbeats=lambda: next(numbers)) == []
-    assert ended(20, behind=lambda: 0) == []
+    """Each attempt counts, so an outage that is waited out in place is not ended; nor is who has nothing to do."""
+    numbers = count()
+    assert ended(20, sights=lambda: {ONE: Sight(heartbeats=next(numbers), batch=7)}) == []
+    assert ended(20, behind=lambda: {ONE: 0}) == []
+
+
+def test_a_partition_that_waits_for_another_one_of_its_topic_is_not_stuck():
+    """While a store is away all threads of a topic may be in use, each by a batch that is tried again and again."""
+    numbers = count()
+
+    def sights():
+        return {ONE: Sight(heartbeats=next(numbers), batch=7), TWO: STANDS, OTHER: STANDS}
+
+    assert ended(20, sights=sights, behind=lambda: {ONE: 3, TWO: 3}) == []
+    assert ended(4, sights=sights, behind=lambda: {ONE: 3, OTHER: 3}) == [exits.STUCK]
 
 
 def test_patience_begins_anew_with_each_progress():
     """Slow is not stuck."""
-    patience = Patience(3)
-    assert not any(patience.is_over(heartbeats, behind=1) for heartbeats in (1, 1, 1, 2, 2, 2, 3, 3, 3))
-    assert patience.is_over(3, behind=1)
+    heartbeats = iter((1, 1, 1, 2, 2, 2, 3, 3, 3, 3))
+    codes = ended(9, sights=lambda: {ONE: Sight(next(heartbeats), batch=7)})
+    assert codes == []
+
+
+def test_a_partition_that_comes_to_us_is_new():
+    """What it did elsewhere says nothing."""
+    lags = iter([{TWO: 0}, {TWO: 0}, {TWO: 0}, {ONE: 3}, {ONE: 3}, {ONE: 3}, {}, {ONE: 3}, {ONE: 3}, {ONE: 3}])
+    assert ended(10, behind=lambda: next(lags)) == []
 
 
 @pytest.mark.parametrize("name", ["behind", "are_same_topics"])

@@ -40,6 +40,7 @@ def _of(topic: Topic, topic_name: Named, group_name: Named) -> Iterator[Grant]:
         yield Grant(service, "Write", "topic", topic_name(topic.dlq))
     for service in topic.consumers:
         yield Grant(service, "Read", "topic", topic_name(topic.name))
+        yield Grant(service, "DescribeConfigs", "topic", topic_name(topic.name))  # is it as its contract says?
         yield Grant(service, "Write", "topic", topic_name(topic.dlq))
         yield Grant(service, "Read", "topic", topic_name(topic.dlq))
         yield Grant(service, "Read", "group", group_name(service))

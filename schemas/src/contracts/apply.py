@@ -27,6 +27,11 @@ from contracts.topic import Topic, check_partitions
 TIMEOUT_S = 10.0
 METADATA_TIMEOUT_S = 2.0  # the first question, and so how soon an absent broker is reported
 Say = Callable[[str], object]
+_OPERATIONS = {
+    "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
+    "Read": AclOperation.READ,
+    "Write": AclOperation.WRITE,
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def allow(admin: AdminClient, grants: Iterable[tuple[str, Grant]]) -> None:
             ResourcePatternType.LITERAL,
             principal,
             "*",
-            AclOperation[grant.operation.upper()],
+            _OPERATIONS[grant.operation],
             AclPermissionType.ALLOW,
         )
         for principal, grant in grants

@@ -7,10 +7,12 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaExcep
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports them without saying so
     AclOperation,
     AdminClient,
+    ConfigResource,
     OffsetSpec,
+    ResourceType,
 )
 
-from contracts import Topic
+from contracts import Topic, kafka_settings
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.kafka_connection import KafkaSettings
 
@@ -82,6 +84,20 @@ class KafkaTopics:
                 )
         return {name: str(found[name].topic_id) for name in wanted}
 
+    def differing(self) -> dict[tuple[str, str], str]:
+        """Return where Kafka has another setting than the contract: by topic and setting, and what it has instead."""
+        found = self._describe([*self._topics])
+        asked = {name: ConfigResource(ResourceType.TOPIC, self._kafka.topic_name(name)) for name in self._topics}
+        answers = self._connected().describe_configs([*asked.values()], request_timeout=self._timeout)
+        differ = {}
+        for name, topic in self._topics.items():
+            has = self._answer(answers[asked[name]], name)
+            replicas = min(len(partition.replicas) for partition in found[name].partitions)
+            for setting, value in kafka_settings.of_topic(topic, replicas).items():
+                if has[setting].value != value:
+                    differ[name, setting] = f"{has[setting].value} and not {value}"
+        return differ
+
     def committed(self, group: str, partitions: Iterable[Partition] | None = None) -> dict[Partition, int]:
         """Return the offset up to which the group has acknowledged each partition; 0 where it has nothing yet."""
         wanted = sorted(self.partitions if partitions is None else partitions)
@@ -102,9 +118,13 @@ class KafkaTopics:
 
     def behind(self, group: str, partitions: Iterable[Partition]) -> int:
         """Return how many messages of these partitions Kafka still has for the group."""
+        return sum(self.behind_each(group, partitions).values())
+
+    def behind_each(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """Return of each of these partitions how many messages Kafka still has for the group."""
         wanted = sorted(partitions)
         starts, done, ends = self.starts(wanted), self.committed(group, wanted), self.ends(wanted)
-        return sum(max(0, ends[each] - max(done[each], starts[each])) for each in wanted)
+        return {each: max(0, ends[each] - max(done[each], starts[each])) for each in wanted}
 
     def _describe(self, names: Sequence[str]) -> Mapping[str, Any]:
         asked = self._connected().describe_topics(

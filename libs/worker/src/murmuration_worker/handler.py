@@ -37,7 +37,7 @@ class Handler:
         """Return when the messages are done."""
         topic, partition = messages[0].topic, messages[0].partition
         self.continuity.check((topic, partition), [message.offset for message in messages])
-        with self.progress.busy_with(f"a batch of {topic}/{partition}"):
+        with self.progress.busy_with((topic, partition)):
             batch = Batch(topic, self.topic_id, partition, list(self.inbox.read(messages)))
             for pause in pauses():
                 if self._is_done(batch):

@@ -1,36 +1,50 @@
-"""Ends a worker that has lag and makes no progress, so that the supervisor's next one begins where the group stands.
+"""Ends a worker one of whose partitions has lag and does not get on: the next one begins where the group stands.
 
 Rule: time is counted in looks, not by the clock, so that a process that was paused is not judged by the time it slept.
 What cannot be asked while Kafka is away is no lag, and an attempt that a store refused is progress: both are waited
-out in place, because a new process could do no more. Whatever else a look meets, there is a next look.
+out in place, because a new process could do no more. Nor is a partition judged that has nothing in hand while another
+one of its topic keeps the same batch: that one may hold the threads, and is judged itself.
 """
 
 import logging
 import os
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from contracts import ContractError
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.periodic import keep_calling
 from murmuration_worker import exits
+from murmuration_worker.metrics import STILL
+from murmuration_worker.progress import Partition, Sight
 
 EVERY_SECONDS = 3.0
 _log = logging.getLogger(__name__)
 
 
 class Patience:
-    """How often in a row there may be lag and no progress."""
+    """How often in a row each partition had lag and did not get on."""
 
-    def __init__(self, looks: int) -> None:
-        self._looks = looks
-        self._stuck = 0
-        self._heartbeats = -1
+    def __init__(self) -> None:
+        self._sights: Mapping[Partition, Sight] = {}
+        self._still: dict[Partition, int] = {}
 
-    def is_over(self, heartbeats: int, behind: int) -> bool:
-        """Look once, at how many heartbeats there ever were and how much there is still to do."""
-        self._stuck = self._stuck + 1 if behind and heartbeats == self._heartbeats else 0
-        self._heartbeats = heartbeats
-        return self._stuck >= self._looks
+    def look(self, sights: Mapping[Partition, Sight], behind: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Look once at our partitions, and return in how many looks in a row each has stood still."""
+        slow = {
+            each[0] for each, sight in sights.items() if sight.batch is not None and sight.batch == self._batch(each)
+        }
+        still = {}
+        for each, lag in behind.items():
+            now = sights.get(each, Sight())
+            gets_on = not lag or now.heartbeats != self._sights.get(each, Sight()).heartbeats
+            waits = now.batch is None and each[0] in slow
+            is_new = each not in self._still
+            still[each] = 0 if gets_on or waits or is_new else self._still[each] + 1
+        self._sights, self._still = sights, still
+        return still
+
+    def _batch(self, partition: Partition) -> int | None:
+        return self._sights.get(partition, Sight()).batch
 
 
 class Watchdog:
@@ -39,15 +53,16 @@ class Watchdog:
     def __init__(
         self,
         patience_seconds: float,
-        heartbeats: Callable[[], int],
-        behind: Callable[[], int],
+        sights: Callable[[], Mapping[Partition, Sight]],
+        behind: Callable[[], Mapping[Partition, int]],
         are_same_topics: Callable[[], bool],
         repair: str | None,
         end: Callable[[int], object] = os._exit,
     ) -> None:
         """Take what to ask at each look, and the command that makes up for events which went with a topic."""
-        self._patience = Patience(max(1, round(patience_seconds / EVERY_SECONDS)))
-        self._heartbeats = heartbeats
+        self._looks = max(1, round(patience_seconds / EVERY_SECONDS))
+        self._patience = Patience()
+        self._sights = sights
         self._behind = behind
         self._are_same_topics = are_same_topics
         self._repair = repair
@@ -55,11 +70,11 @@ class Watchdog:
 
     def start(self) -> None:
         """Look every few seconds for as long as the process lives."""
-        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+        keep_calling("watchdog", self.look, EVERY_SECONDS)
 
     def look(self) -> None:
         """Look once, and end the process where that is better than going on."""
-        behind = 0
+        behind: Mapping[Partition, int] = {}
         try:
             if not self._are_same_topics():
                 self._end_with_topic("it has another id")
@@ -68,10 +83,22 @@ class Watchdog:
             self._end_with_topic(str(error))
         except StoreAwayError:
             pass
-        except Exception:  # noqa: BLE001 - see the rule
-            _log.exception("the watchdog could not look; it looks again")
-        if self._patience.is_over(self._heartbeats(), behind):
-            _log.critical("no progress in spite of lag; ending, to begin again", extra={"behind": behind})
+        finally:
+            self._judge(behind)
+
+    def _judge(self, behind: Mapping[Partition, int]) -> None:
+        still = self._patience.look(self._sights(), behind)
+        STILL.clear()
+        for (topic, number), looks in still.items():
+            STILL.labels(topic, number).set(looks * EVERY_SECONDS)
+        if over := [partition for partition, looks in still.items() if looks >= self._looks]:
+            _log.critical(
+                "no progress in spite of lag; ending, to begin again",
+                extra={
+                    "partitions": [f"{topic}/{number}" for topic, number in sorted(over)],
+                    "behind": sum(behind[partition] for partition in over),
+                },
+            )
             self._end(exits.STUCK)
 
     def _end_with_topic(self, reason: str) -> None:
@@ -82,8 +109,3 @@ class Watchdog:
             extra={"reason": reason},
         )
         self._end(exits.OTHER_TOPIC)
-
-    def _watch(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(EVERY_SECONDS):
-            self.look()

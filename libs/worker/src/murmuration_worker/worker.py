@@ -11,7 +11,7 @@ from murmuration_runtime.kafka import READ, WRITE, KafkaTopics, Partition
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.periodic import keep_calling
 from murmuration_runtime.readiness import Check, Readiness
-from murmuration_worker import faust_app
+from murmuration_worker import faust_app, topic_settings
 from murmuration_worker.continuity import Continuity
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.handler import Handle, Handler
@@ -19,6 +19,7 @@ from murmuration_worker.inbox import Inbox
 from murmuration_worker.metrics import BEHIND
 from murmuration_worker.progress import Progress
 from murmuration_worker.settings import WorkerSettings
+from murmuration_worker.topic_settings import TopicSettings
 from murmuration_worker.watchdog import Watchdog
 
 PARTITIONS = "partitions"
@@ -83,16 +84,17 @@ def run_worker(
     faust_app.on_rebalance(app, settings, group.assigned, group.revoked)
     dead_letters = DeadLetters(settings, service)
     for each in consumptions:
-        inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send)
+        inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send, progress.pause)
         handler = Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
         faust_app.read(app, settings, each.topic.name, handler.handle, each.batch, each.in_hand)
 
     for name, call in refresh.items():
         keep_calling(name, call)
+    keep_calling("topics' settings", TopicSettings(topics.differing).look, topic_settings.EVERY_SECONDS)
     readiness.keep_looking({**stores, "kafka": check_kafka})
     Watchdog(
         settings.stall_seconds,
-        heartbeats=lambda: progress.heartbeats,
+        progress.sights,
         behind=group.behind,
         are_same_topics=lambda: topics.ids() == topic_ids,
         repair=repair,
@@ -122,11 +124,11 @@ class _Group:
         """Note that Kafka deals the partitions out anew."""
         self._ours = self._topics.partitions
 
-    def behind(self) -> int:
-        """Return how many messages of our partitions are still to come."""
-        count = self._topics.behind(self._service, self._ours)
-        BEHIND.set(count)
-        return count
+    def behind(self) -> dict[Partition, int]:
+        """Return how many messages of each of our partitions are still to come."""
+        counts = self._topics.behind_each(self._service, self._ours)
+        BEHIND.set(sum(counts.values()))
+        return counts
 
 
 def _codecs(consumptions: Sequence[Consumption], settings: WorkerSettings) -> dict[str, Codec]:
