@@ -6,10 +6,11 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from count_aggregator.contention import CALM_SECONDS, LONGEST_SECONDS, MOST, Contention
+from count_aggregator.contention import CALM_SECONDS, LONGEST_SECONDS, MOST, SHORTEST_SECONDS, Contention
 from count_aggregator.counting import MOST_CONFLICTS, Counting
 from count_aggregator.ledger import ContendedError
 from count_aggregator.tally import tally
+from murmuration_testkit.waiting import eventually
 
 from .conftest import arrivals, event, handle, truth
 from .memory import MemoryLedger
@@ -113,7 +114,27 @@ def test_a_user_is_forgotten_when_it_is_calm_and_only_so_many_are_remembered():
 
 
 @given(st.integers(1, 60), st.floats(0, 1))
-def test_pauses_are_drawn_by_chance_and_bounded(conflicts, drawn):
-    """From nothing to the longest: two that met once need not meet again."""
-    assert Contention(draw=lambda: drawn).pause(conflicts) <= LONGEST_SECONDS * drawn
-    assert Contention(draw=lambda: 1).pause(60) == LONGEST_SECONDS
+def test_pauses_are_drawn_by_chance_and_favour_whoever_has_waited_longest(conflicts, drawn):
+    """Two that met once need not meet again, and nobody is overtaken for ever."""
+    longest = Contention(draw=lambda: 1)
+    assert Contention(draw=lambda: drawn).pause(conflicts) == drawn * longest.pause(conflicts)
+    assert LONGEST_SECONDS >= longest.pause(conflicts) >= longest.pause(conflicts + 1) >= SHORTEST_SECONDS
+
+
+def test_turns_come_in_the_order_in_which_they_were_asked_for():
+    """And whoever has gone without one is not waited for."""
+    contention, order = Contention(), []
+    contention.note([BOT])
+
+    def write(number):
+        with contention.turn([BOT]):
+            order.append(number)
+
+    lanes = [threading.Thread(target=write, args=(number,)) for number in range(5)]
+    with contention.turn([BOT]):
+        for number, lane in enumerate(lanes, 2):
+            lane.start()
+            eventually(lambda: contention.waiting(BOT), number)
+    for lane in lanes:
+        lane.join()
+    assert order == [0, 1, 2, 3, 4]

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from contracts import FollowChanged
@@ -22,7 +23,7 @@ from murmuration_worker.messages import Arrival, Batch
 Arrivals = Sequence[Arrival[FollowChanged]]
 
 REMEMBERED = 100  # shards of a partition; any other is asked of the ledger again
-MOST_CONFLICTS = 50  # in a row, some seconds; then it is a store that does not get on
+MOST_CONFLICTS = 300  # in a row, some seconds; then it is a store that does not get on
 _log = logging.getLogger(__name__)
 
 
@@ -107,19 +108,23 @@ class Counting:
         if unknown := shards - known.watermarks.keys():
             known.watermarks |= self._ledger.watermarks(partition_id, unknown)
         self._remembered[partition_id] = known
+        contended = self._contention.users()
         result = tally(
             arrivals,
             known.watermarks,
             ROOM,
             reached=known.place.next_offset if known.place.topic_id == topic_id else 0,
             too_old_ms=self._now() * 1000 - TOO_OLD_MS,
-            contended=self._contention.users(),
+            contended=contended,
         )
         done = arrivals[: result.taken]
         becomes, gaps = _advance(known.place, topic_id, done, result.doubtful)
         if result.watermarks or becomes != known.place:
-            with self._contention.turn(result.users), APPLY.time():
-                self._ledger.write(partition_id, result, known.place, becomes, gaps, self._now())
+            written = (partition_id, result, known.place, becomes, gaps)
+            with self._contention.turn(result.users & contended), APPLY.time():
+                if not contended.isdisjoint(result.users):
+                    self._sleep(self._contention.courtesy())
+                self._write(partial(self._ledger.write, *written, self._now()), contended)
             noted = known.place.gaps + len(gaps)
             becomes = replace(becomes, version=known.place.version + 1, gaps=noted if noted <= MOST_GAPS else 1)
             ACTIONS.inc(1 + len(result.watermarks) + len(result.users))
@@ -133,6 +138,20 @@ class Counting:
         APPLIED.inc(sum(event is not None for _, event, _ in done) - result.repeats - len(result.doubtful))
         REPEATS.inc(result.repeats)
         return result.taken
+
+    def _write(self, write: Callable[[], None], contended: frozenset[str]) -> None:
+        """Write, and keep our turn at the contended until it is done; who else is contended goes up, to be left out."""
+        for conflicts in range(1, MOST_CONFLICTS):
+            try:
+                return write()
+            except ContendedError as error:
+                if not error.users or not error.users <= contended:
+                    raise
+                self._contention.note(error.users)
+                CONFLICTS.inc()
+                self._heartbeat()
+                self._sleep(self._contention.pause(conflicts))
+        raise StoreAwayError(f"{MOST_CONFLICTS} conflicts in a row about the users {', '.join(sorted(contended))}")
 
     def _tell(self, partition_id: str, done: Arrivals, gaps: Sequence[str]) -> None:
         """Measure a write that succeeded; a gap is told only now, because a stale memory shows false ones."""
