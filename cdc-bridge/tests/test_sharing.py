@@ -23,7 +23,7 @@ def world():
 
         def look(self):
             rows = {ShardKey("followers", "arn", name): row for name, row in self.leases.rows("arn").items()}
-            return self.us.moves(rows, [])
+            return self.us.moves(rows, {})
 
     world = World()
     world.us = Sharing(world.leases, "us", LEASE_MS, lambda: NOW, lambda: world.steady)

@@ -83,7 +83,8 @@ def streams(now: float) -> Iterator[Line]:
             yield Line(f"stream of {table}", f"published until {age:.1f} s ago", age > BEHIND_SECONDS)
         else:
             yield Line(f"stream of {table}", "no bridge has read it to its tip yet", alarm=True)
-        partitions = [LEASES.streams_of(table), *(row[LEASES.shard_id]["S"] for row in rows)]
+        streams = [row[LEASES.shard_id]["S"] for row in rows]
+        partitions = [LEASES.streams_of(table), *(part for stream in streams for part in LEASES.parts_of(stream))]
         for partition in partitions:
             yield from _gaps(f"gap in {table}", _rows(client, name, partition))
     yield from _gaps("gap in topics", _rows(client, name, LEASES.topics()))

@@ -65,6 +65,7 @@ def test_a_lease_moves_once_and_what_is_left_is_nobody_s():
     moved, left = backfill(ROW)
     assert moved == {**ROW, LEASES.stream_arn: {"S": LEASES.part_of(ARN, "shardId-1")}, LEASES.epoch: {"N": "8"}}
     assert LEASES.shards([left, moved]) == {"shardId-1": moved}
+    assert (left[LEASES.state], LEASES.gap in left) == ({"S": LEASES.GAP}, False)  # 0.2.0 tells no loss of it
     assert [backfill(row) for row in (moved, left)] == [[moved], [left]]
     assert [SPREAD.change(CONTRACT)(row) for row in (moved, left)] == [[moved], []]
 

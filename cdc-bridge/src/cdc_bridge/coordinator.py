@@ -164,7 +164,7 @@ class Coordinator:
         """Take what is free up to our share, give back what is above it; look again when somebody's lease runs out."""
         rows = {shard: row for readable in self._found.values() for shard, row in readable.items()}
         held = dict(self._readers)  # those that end meanwhile are missed in the next round
-        moves = self._sharing.moves(rows, held)
+        moves = self._sharing.moves(rows, {shard: reader.lease for shard, reader in held.items()})
         for shard in held if self._topics_hold_up else moves.give:
             self._stop(held[shard])
         if not self._topics_hold_up:

@@ -19,15 +19,16 @@ def row_of(item: dict[str, Any]) -> Row:
         since=int(item[LEASES.since]["N"]) if LEASES.since in item else 0,
         tip_at=int(item[LEASES.tip_at]["N"]) if LEASES.tip_at in item else 0,
         gap=item[LEASES.gap]["S"] if LEASES.gap in item else None,
+        part=item[LEASES.stream_arn]["S"],
     )
 
 
-def key_of(stream_arn: str, shard_id: str) -> dict[str, Any]:
+def key_of(part: str, shard_id: str) -> dict[str, Any]:
     """Make the key of a row in this partition."""
-    return {LEASES.stream_arn: {"S": stream_arn}, LEASES.shard_id: {"S": shard_id}}
+    return {LEASES.stream_arn: {"S": part}, LEASES.shard_id: {"S": shard_id}}
 
 
-def item_of(stream_arn: str, row: Row) -> dict[str, Any]:
+def item_of(part: str, row: Row) -> dict[str, Any]:
     """Make an item of a row in this partition; what is None is left out."""
     texts = {
         LEASES.state: row.state,
@@ -43,4 +44,4 @@ def item_of(stream_arn: str, row: Row) -> dict[str, Any]:
         LEASES.tip_at: row.tip_at,
     }
     written = {name: {"S": str(text)} for name, text in texts.items() if text is not None}
-    return key_of(stream_arn, row.shard_id) | written | {name: {"N": str(number)} for name, number in numbers.items()}
+    return key_of(part, row.shard_id) | written | {name: {"N": str(number)} for name, number in numbers.items()}

@@ -28,7 +28,7 @@ class LeaseLostError(Exception):
 class Lease:
     """The right to read one shard, from the position that its owner found."""
 
-    stream_arn: str
+    part: str  # the partition in which its row lies
     shard_id: str
     owner: str
     epoch: int
@@ -52,12 +52,16 @@ class Progress:
 class Leases(Protocol):
     """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable, and the tests' own in memory.
 
-    Rows lie in partitions: a stream's ARN for its shards, table_key() for a table's streams, TOPICS_KEY for the topics.
+    Rows are `of` something: table_key() of a table's streams, TOPICS_KEY of the topics, a stream's ARN of its shards.
+    Those of shards lie in several partitions, and know in which: lease_parts.py.
     Any method may raise StoreAwayError. save() raises LeaseLostError unless the lease is still held.
     """
 
-    def rows(self, stream_arn: str) -> dict[str, Row]:
-        """Return all rows of a partition, by name."""
+    def rows(self, of: str) -> dict[str, Row]:
+        """Return all rows of a stream, a table or the topics, by name."""
+
+    def must_move(self, part: str) -> bool:
+        """Say whether a row in this partition moves when it is taken next: so give it back."""
 
     def take(self, stream_arn: str, seen: Row, owner: str, until: int) -> Lease | None:
         """Take a shard whose row is as it was seen; None if it has changed since, is finished, or has a gap.
@@ -68,16 +72,16 @@ class Leases(Protocol):
     def save(self, lease: Lease, progress: Progress, until: int | None) -> None:
         """Write the progress and keep the lease until then, or give it back; the position never moves backwards."""
 
-    def note(self, stream_arn: str, row: Row) -> bool:
+    def note(self, of: str, row: Row) -> bool:
         """Write a row that nobody owns, unless there is one; say whether it was written."""
 
-    def overrule(self, stream_arn: str, was: Row, becomes: Row) -> bool:
+    def overrule(self, of: str, was: Row, becomes: Row) -> bool:
         """Change a row, whoever owns the shard, and end that ownership; False if the row was no longer what it was."""
 
-    def advance(self, stream_arn: str, shard_id: str, tip_at: int) -> None:
+    def advance(self, of: str, stream_arn: str, tip_at: int) -> None:
         """Remember until when a whole stream is published; never moves backwards."""
 
-    def prune(self, stream_arn: str, row: Row) -> None:
+    def prune(self, of: str, row: Row) -> None:
         """Forget a row, unless somebody has taken or changed it since."""
 
     def live(self, owner: str, until: int) -> dict[str, Row]:

@@ -8,7 +8,7 @@ nothing: absences.py says what is gone for good.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from contracts.tables import LEASES
@@ -59,6 +59,7 @@ class Row:
     since: int = 0  # whatever was committed after this moment (ms) must be published, or told as a gap
     tip_at: int = 0  # whatever had to be published and was committed before this moment is published
     gap: str | None = None  # what was lost, until an operator clears it
+    part: str = field(default="", compare=False)  # the partition of the leases table in which it lies; "" before that
 
 
 def readable(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Shard]:

@@ -13,6 +13,8 @@ from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.leases import Leases
 from cdc_bridge.lineage import Row, ShardKey
 
+MOVED_AT_ONCE = 20  # given back in a round, for their rows to move when they are taken again
+
 
 @dataclass(frozen=True, slots=True)
 class Moves:
@@ -37,8 +39,8 @@ class Sharing:
         self._shards = Expiry(lease_ms)
         self._bridges = Expiry(lease_ms)
 
-    def moves(self, rows: Mapping[ShardKey, Row], held: Collection[ShardKey]) -> Moves:
-        """Say which of the shards that may be read to take, and which of ours are too many."""
+    def moves(self, rows: Mapping[ShardKey, Row], held: Mapping[ShardKey, HeldLease]) -> Moves:
+        """Say which of the shards that may be read to take, and which of ours are too many or to move."""
         bridges = self._leases.live(self._owner, self._wall() + self._lease_ms)
         now = self._steady()
         until = self._bridges.look(bridges, now)
@@ -51,6 +53,8 @@ class Sharing:
             if shard not in owners:  # one of our own name that we do not hold was lost
                 owners[shard] = row.owner if row.owner != self._owner and ends[shard] > now else None
         take, give = moves(self._owner, alive, owners)
+        moving = [shard for shard, held_lease in held.items() if self._leases.must_move(held_lease.lease.part)]
+        give += [shard for shard in moving[:MOVED_AT_ONCE] if shard not in give]
         waits = [until[name] for name in alive - {self._owner}]
         waits += [ends[shard] for shard, owner in owners.items() if owner not in (None, self._owner)]
         return Moves({shard: rows[shard] for shard in take}, give, min(waits, default=now + self._lease_ms) - now)

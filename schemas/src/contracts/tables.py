@@ -100,6 +100,7 @@ class LEASES(Table):
     shard_id = "shard_id"
     state = "state"
     ENDED = "ended"
+    GAP = "gap"
     tip_at = "tip_at"
     since = "since"
     position = "position"
