@@ -28,7 +28,7 @@ def leases(request):
 @pytest.fixture
 def arn():
     """A stream that nobody has leases on."""
-    return f"arn:{uuid.uuid4()}"
+    return f"arn:aws:dynamodb:eu-central-1:1:table/followers/stream/{uuid.uuid4()}"
 
 
 def reading(position, tip_at=NOW):

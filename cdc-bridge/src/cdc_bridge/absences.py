@@ -7,8 +7,8 @@ from collections.abc import Collection, Hashable
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
-LOOKS = 3
-APART_MS = 60_000
+LOOKS = 5
+APART_MS = 20_000
 
 
 class Absences:

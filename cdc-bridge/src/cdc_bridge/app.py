@@ -100,6 +100,7 @@ def _coordinator(
             steady_ms,
         )
 
+    sharing = Sharing(leases, f"{socket.gethostname()}/{uuid.uuid4()}", lease_ms, now_ms, steady_ms)
     discovery = Discovery(
         streams,
         leases,
@@ -109,11 +110,12 @@ def _coordinator(
         lambda table, arn: may_have_older_rows(dynamodb, settings.table_prefix + table, arn, now_ms()),
         now_ms,
         steady_ms,
+        lambda: sharing.bridges,
     )
     return Coordinator(
         TABLES,
         discovery,
-        Sharing(leases, f"{socket.gethostname()}/{uuid.uuid4()}", lease_ms, now_ms, steady_ms),
+        sharing,
         reader,
         Turns(threads),
         readiness,

@@ -25,6 +25,7 @@ from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.readiness import Readiness
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
+APART_SECONDS = 0.1
 LEASES_STEP = "leases"
 TOPICS_STEP = "topics"
 _log = logging.getLogger(__name__)
@@ -81,6 +82,7 @@ class Coordinator:
             while not self._stopping.is_set():
                 self._wake.clear()
                 self._wake.wait(self.look())
+                self._stopping.wait(APART_SECONDS)  # shards that end together are one reason to look, not hundreds
         finally:
             self._close()
             self.renewals.stop()

@@ -19,6 +19,7 @@ from cdc_bridge import gaps, metrics
 from cdc_bridge.absences import APART_MS, Absences
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
+from cdc_bridge.listings import Listings
 from cdc_bridge.pages import GapError
 from murmuration_runtime.errors import StoreAwayError
 
@@ -61,6 +62,7 @@ class Discovery:
         older_rows: Callable[[str, str], bool],
         clock: Callable[[], int],
         steady: Callable[[], int],
+        bridges: Callable[[], int] = lambda: 1,
     ) -> None:
         self._streams = streams
         self._leases = leases
@@ -70,6 +72,7 @@ class Discovery:
         self._older_rows = older_rows
         self._clock = clock
         self._steady = steady
+        self._listings = Listings(self._shards, bridges, clock, steady)
         self._absences: defaultdict[str, Absences] = defaultdict(Absences)  # by stream
 
     def table(self, table: str) -> Mapping[ShardKey, Row]:
@@ -136,7 +139,7 @@ class Discovery:
         known = self._leases.rows(key)
         if stream_arn in known:
             return
-        listing = self._listing(stream_arn)
+        listing = self._listings.of(stream_arn).shards
         if not listing:  # it is being made
             return
         for shard in listing:
@@ -164,8 +167,8 @@ class Discovery:
         """List a stream's shards, and write down what has become of those that it no longer names."""
         stream_arn = stream.shard_id
         rows = self._leases.rows(stream_arn)
-        listed_at = self._clock()
-        listing = self._listing(stream_arn)
+        found = self._listings.of(stream_arn)
+        listing, listed_at = found.shards, found.listed_at
         if listed_at - stream.since < APART_MS:
             for shard in (shard for shard in listing if shard.shard_id not in rows):
                 row = Row(shard.shard_id, first, since=stream.since)
@@ -173,7 +176,7 @@ class Discovery:
                     rows[shard.shard_id] = row
         names_lost, names_exhausted = lost(listing, rows, listed_at), exhausted(listing, rows, listed_at)
         absent = names_lost | names_exhausted | ({_ALL} if drained(listing, rows) else set())
-        gone = self._absences[stream_arn].look(absent, self._steady())
+        gone = self._absences[stream_arn].look(absent, self._steady()) if found.is_new else set()
         for name in names_lost & gone:
             if name not in rows:
                 self._leases.note(stream_arn, Row(name, State.OPENED))
@@ -191,7 +194,7 @@ class Discovery:
         self._leases.advance(table_key(table), stream_arn, look.tip_at)
         return look
 
-    def _listing(self, stream_arn: str) -> Sequence[Shard]:
+    def _shards(self, stream_arn: str) -> Sequence[Shard]:
         try:
             return self._streams.shards(stream_arn)
         except GapError:  # the stream is gone with all its shards

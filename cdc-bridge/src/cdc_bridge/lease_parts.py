@@ -11,7 +11,7 @@ from typing import Any
 
 from cdc_bridge.lease_items import item_of
 from cdc_bridge.lineage import Row
-from contracts.migrations.spread_leases import left_behind
+from contracts.migrations.spread_leases import is_old_place, left_behind
 from contracts.tables import LEASES, MIGRATIONS
 
 Item = Mapping[str, Any]
@@ -37,7 +37,8 @@ class Layout:
 
     def place_of(self, stream_arn: str, shard_id: str) -> str:
         """Return the partition in which a new row lies."""
-        return LEASES.part_of(stream_arn, shard_id) if self.is_spread else stream_arn
+        is_part = self.is_spread and is_old_place(stream_arn)
+        return LEASES.part_of(stream_arn, shard_id) if is_part else stream_arn
 
 
 def moves(table: str, row: Row, becomes: Row, same: dict[str, Any]) -> list[Write]:

@@ -36,6 +36,7 @@ class Sharing:
         self._lease_ms = lease_ms
         self._wall = wall
         self._steady = steady
+        self.bridges = 1
         self._shards = Expiry(lease_ms)
         self._bridges = Expiry(lease_ms)
 
@@ -45,6 +46,7 @@ class Sharing:
         now = self._steady()
         until = self._bridges.look(bridges, now)
         alive = {name for name in bridges if until[name] > now}
+        self.bridges = len(alive | {self._owner})
         for name in bridges.keys() - alive - {self._owner}:
             self._leases.leave(name)
         ends = self._shards.look(rows, now)
