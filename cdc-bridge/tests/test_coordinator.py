@@ -190,7 +190,7 @@ def test_a_gap_is_measured_and_stops_only_its_own_line(world):
     All bridges share the gap, so none is unready: it could not be replaced by one that mends it.
     """
     lose(world)
-    bridge, _ = world.start("after")
+    bridge, _ = world.start("later")  # by its name it gets no share of one shard
     eventually(lambda: world.gaps() == [LOST])
     world.streams.listed["child"] = MemoryShard("child", "old", records=records(6, 7))
     world.streams.listed["other"] = MemoryShard("other", None, records=records(8, 9))
