@@ -1,48 +1,59 @@
-"""The ledger in memory, and one whose answers get lost."""
+"""The real ledger on a DynamoDB in memory, and what a test asks of it."""
 
-from collections import Counter, defaultdict
-from dataclasses import replace
+from collections import Counter
 
-from count_aggregator.ledger import OvertakenError, Place
-from murmuration_runtime.errors import StoreAwayError
+from contracts.tables import LEDGERS, USERS
+from count_aggregator.ledger import PLACE, Ledger
+from count_aggregator.topic import KEPT_SECONDS
+from murmuration_testkit.unkind_aws import UnkindAws
 
 
-class MemoryLedger:
-    """A Ledger that forgets, and that can fail before or after a write as a network does."""
+class MemoryLedger(Ledger):
+    """A Ledger that counts what it is asked; AWS is kind to it, unless it is told otherwise."""
 
-    def __init__(self, faults=()):
-        self.places = defaultdict(Place)
-        self.marks = defaultdict(dict)
-        self.gaps = []
-        self.followers = Counter()
-        self.following = Counter()
+    def __init__(self, seed=0, unkind=None):
+        self.aws = UnkindAws(seed, unkind)
+        super().__init__(self.aws.client(), "", KEPT_SECONDS)
         self.writes = 0
         self.asked = 0
         self.sizes = []
-        self._faults = iter(faults)
-
-    def load(self, partition_id):
-        return self.places[partition_id]
 
     def watermarks(self, partition_id, shards):
         self.asked += len(shards)
-        return {shard: self.marks[partition_id].get(shard, -1) for shard in shards}
+        return super().watermarks(partition_id, shards)
 
-    def write(self, partition_id, result, was, becomes, gaps, _now):
-        fault = next(self._faults, None)
-        if fault == "lost":
-            raise StoreAwayError("the request was lost")
-        marks = self.marks[partition_id]
-        if self.places[partition_id].version != was.version or any(
-            marks.get(shard, -1) != sequence for shard, sequence in result.loaded.items()
-        ):
-            raise OvertakenError("another writer was faster")
-        self.places[partition_id] = replace(becomes, version=was.version + 1)
-        self.marks[partition_id].update(result.watermarks)
-        self.gaps += gaps
-        self.followers.update(result.followers)
-        self.following.update(result.following)
+    def write(self, *parts):
+        before = self.aws.items_written.total()
+        super().write(*parts)
         self.writes += 1
-        self.sizes.append(1 + len(result.users) + len(result.watermarks))
-        if fault == "unknown":
-            raise StoreAwayError("written, but the answer was lost")
+        self.sizes.append(self.aws.items_written.total() - before)
+
+    @property
+    def followers(self):
+        return self._counts_of(USERS.followers_count)
+
+    @property
+    def following(self):
+        return self._counts_of(USERS.following_count)
+
+    @property
+    def gaps(self):
+        """Return the open gaps of all partitions, in the order in which each was found."""
+        return [gap["S"] for item in self.aws.items("ledgers") for gap in item.get(LEDGERS.gaps, {"L": []})["L"]]
+
+    @property
+    def marks(self):
+        """Return the watermarks, by shard."""
+        return {
+            item[LEDGERS.shard_id]["S"]: int(item[LEDGERS.sequence_number]["S"])
+            for item in self.aws.items("ledgers")
+            if item[LEDGERS.shard_id]["S"] != PLACE
+        }
+
+    def forget(self):
+        """Let every watermark expire."""
+        self.aws.sleep(2**32)  # by whatever clock they were written
+        self.aws.delete_expired()
+
+    def _counts_of(self, name):
+        return Counter({item[USERS.user_id]["S"]: int(item[name]["N"]) for item in self.aws.items("users")})

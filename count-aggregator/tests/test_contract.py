@@ -15,6 +15,6 @@ def test_every_example_of_every_version_is_counted():
         Counting(ledger).apply(batch)
         assert ledger.followers[example.event.followee_id] == example.event.change, example
         assert ledger.following[example.event.follower_id] == example.event.change, example
-        assert ledger.places[f"{TOPIC.name}/{PARTITION}"].topic_id == batch.topic_id
+        assert ledger.load(f"{TOPIC.name}/{PARTITION}").topic_id == batch.topic_id
         versions.add(example.version)
     assert versions == {version.number for version in TOPIC.versions}

@@ -13,6 +13,7 @@ from murmuration_testkit.unkind_aws import EVERYTHING, Actors, UnkindAws, Unkind
 from murmuration_worker.messages import Arrival
 
 from .conftest import event, handle, truth
+from .unkind_world import LAGS
 
 PEOPLE = ["alice", "bob", "carol", "dave"]
 PARTITIONS = ["FollowChanged/0", "FollowChanged/1"]
@@ -185,3 +186,8 @@ def test_whatever_aws_does_each_event_counts_once_and_no_gap_is_seen(seed, occur
 def test_all_of_it_happened(occurred):
     """Else the histories above would prove little."""
     assert {each for each in MET if not occurred[each]} == set()
+
+
+def test_nothing_that_aws_does_is_left_out():
+    """What is not met here is met by test_reconcile_on_aws.py; only a read that may lag is asked for by nobody."""
+    assert {*Unkindness} - MET - {*LAGS} == {Unkindness.READ_LAG}

@@ -24,7 +24,7 @@ def test_a_replay_behind_forgotten_watermarks_is_a_gap_and_counts_nothing():
     ledger = MemoryLedger()
     history = arrivals([event(n) for n in range(1, 300)])
     Counting(ledger).count(PARTITION, TOPIC_ID, history)
-    ledger.marks.clear()
+    ledger.forget()
     again = Counting(ledger)
     for start in (0, 100, 200):
         again.count(PARTITION, TOPIC_ID, history[start : start + 100])
@@ -50,8 +50,8 @@ def test_an_event_is_too_old_from_the_very_millisecond():
     counting.count(PARTITION, TOPIC_ID, [Arrival(0, event(1), TOO_OLD_MS), Arrival(1, event(2), TOO_OLD_MS - 1)])
     assert ledger.followers["bob"] == 1
     assert [gap.split(" of ")[0] for gap in ledger.gaps] == ["1 events between offsets 1 and 1"]
-    assert ledger.places[PARTITION].next_offset == 2
-    assert ledger.marks[PARTITION] == {"shard-1": 2}
+    assert ledger.load(PARTITION).next_offset == 2
+    assert ledger.marks == {"shard-1": 2}
 
 
 def test_an_event_without_a_time_is_as_old_as_can_be():

@@ -30,6 +30,8 @@ LAGS = {
     Unkindness.EMPTY_PAGE: 0.1,
     Unkindness.SHORT_PAGE: 0.1,
     Unkindness.TORN_READ: 0.05,
+    Unkindness.MISSING_SHARD: 0.02,
+    Unkindness.ROUNDED_TIME: 1.0,
 }
 
 
