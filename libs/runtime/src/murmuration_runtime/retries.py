@@ -1,14 +1,18 @@
-"""How long to wait between tries, and how fast work may go. Pure: clock and sleep are arguments."""
+"""How long to wait between tries, and how fast work may go. Pure: clock, sleep and chance are arguments."""
 
 import time
 from collections.abc import Callable, Iterator
 
 
-def pauses(first: float = 0.05, longest: float = 2.0) -> Iterator[float]:
-    """Give the seconds to wait before each next try: doubling, up to the longest, for ever."""
+def pauses(first: float = 0.05, longest: float = 2.0, draw: Callable[[], float] = lambda: 1.0) -> Iterator[float]:
+    """Give the seconds to wait before each next try: doubling, up to the longest, for ever.
+
+    draw: a number from 0 to 1. With random.random each is shorter by up to half, so that those who failed together do
+    not try again together.
+    """
     pause = first
     while True:
-        yield pause
+        yield pause * (1 + draw()) / 2
         pause = min(longest, pause * 2)
 
 

@@ -5,6 +5,7 @@ a handler is written as if stores were always there, and must be safe to repeat:
 """
 
 import logging
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class Handler:
         self.continuity.check((topic, partition), [message.offset for message in messages])
         with self.progress.busy_with((topic, partition)):
             batch = Batch(topic, self.topic_id, partition, list(self.inbox.read(messages)))
-            for pause in pauses():
+            for pause in pauses(draw=random.random):
                 if self._is_done(batch):
                     return
                 self.sleep(pause)
