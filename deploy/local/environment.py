@@ -11,6 +11,8 @@ from murmuration_testkit.services import PROCESSES
 
 REPO = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
+# Each broker is a controller, too. KAFKA_NODES goes with every command on such a stack; reset before changing it.
+KAFKAS = ("kafka", *(f"kafka-{number}" for number in range(2, int(os.environ.get("KAFKA_NODES") or 1) + 1)))
 PORTS = {
     "GATEWAY_PORT": 8080,
     "KAFKA_PORT": 9092,
@@ -18,6 +20,11 @@ PORTS = {
     "DYNAMODB_PORT": 8000,
     "REGISTRY_PORT": 8081,
     "REDIS_PORT": 6379,
+    **{
+        f"KAFKA_{number + 1}_{kind}": 9092 + 2 * number + offset
+        for number in range(1, len(KAFKAS))
+        for offset, kind in enumerate(("PORT", "CONTROLLER_PORT"))
+    },
     **{process.port_variable(name): port for process in PROCESSES.values() for name, port in process.ports.items()},
 }
 ISSUER = "http://murmuration.local"
@@ -38,7 +45,7 @@ class Stack:
 
     def address(self, port: str) -> str:
         """Give the address of the process that listens on this port variable."""
-        return f"{'' if port in ('KAFKA_PORT', 'REDIS_PORT') else 'http://'}{HOST}:{self.ports[port]}"
+        return f"{'' if port.startswith(('KAFKA_', 'REDIS_')) else 'http://'}{HOST}:{self.ports[port]}"
 
     def environment(self) -> dict[str, str]:
         """Give what every process of the stack and every command run against it finds in its environment."""
@@ -48,8 +55,9 @@ class Stack:
             "STACK_SUPERVISOR_CONF": str(self.directory / "supervisord.conf"),
             "GATEWAY_URL": self.address("GATEWAY_PORT"),
             "HOST": HOST,
-            "KAFKA_BOOTSTRAP_SERVERS": self.address("KAFKA_PORT"),
-            "TOPIC_REPLICATION_FACTOR": "1",
+            "KAFKA_BOOTSTRAP_SERVERS": ",".join(self.address(kafka_port(name)) for name in KAFKAS),
+            "TOPIC_REPLICATION_FACTOR": str(len(KAFKAS)),
+            **self.kafka("kafka"),
             "SCHEMA_REGISTRY_URL": f"{self.address('REGISTRY_PORT')}/apis/ccompat/v7",
             "REDIS_URL": f"redis://{self.address('REDIS_PORT')}/0",
             "JWT_JWKS_URL": f"{self.address('GATEWAY_PORT')}/.well-known/jwks.json",
@@ -67,6 +75,23 @@ class Stack:
         path = f"{REPO / '.venv/bin'}:{os.environ['PATH']}"  # what the READMEs tell to run is found as it stands there
         ports = {name: str(port) for name, port in self.ports.items()}
         return {**os.environ, **stack, **ports, "PATH": path}
+
+    def kafka(self, name: str) -> dict[str, str]:
+        """Give what kafka.properties says of one broker."""
+        controllers = [f"{HOST}:{self.ports[kafka_port(each, 'CONTROLLER_PORT')]}" for each in KAFKAS]
+        return {
+            "KAFKA_NODE_ID": str(KAFKAS.index(name) + 1),
+            "KAFKA_NODE_ADDRESS": self.address(kafka_port(name)),
+            "KAFKA_NODE_CONTROLLER": controllers[KAFKAS.index(name)],
+            "KAFKA_VOTERS": ",".join(f"{number}@{where}" for number, where in enumerate(controllers, 1)),
+            "KAFKA_MIN_IN_SYNC": str(min(2, len(KAFKAS))),
+            "KAFKA_DIR": str(self.directory / name),
+        }
+
+
+def kafka_port(name: str, kind: str = "PORT") -> str:
+    """Name the variable of a broker's port."""
+    return f"{name.replace('-', '_').upper()}_{kind}"
 
 
 def configured(name: str) -> Stack:

@@ -2,7 +2,7 @@
 
 import re
 
-from environment import REPO, Stack
+from environment import KAFKAS, REPO, Stack
 
 from murmuration_testkit.services import PROCESSES, SERVICES, Process
 
@@ -26,7 +26,9 @@ stdout_logfile_backups=1
 def supervisor_conf(stack: Stack) -> str:
     """Return the template's programs and one for each process of a service."""
     template = (REPO / "deploy/local/supervisord.conf.in").read_text().replace("@REPO@", str(REPO))
-    return template + "".join(_program(process, stack) for process in PROCESSES.values())
+    kafka = template[template.index("[program:kafka]") : template.index("[program:dynamodb]")]
+    more = "".join(_another(kafka, name, stack) for name in KAFKAS[1:])
+    return template + more + "".join(_program(process, stack) for process in PROCESSES.values())
 
 
 def gateway_conf(stack: Stack) -> str:
@@ -45,6 +47,14 @@ def gateway_conf(stack: Stack) -> str:
     }
     template = (REPO / "deploy/local/nginx.conf.in").read_text()
     return re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], template)
+
+
+def _another(kafka: str, name: str, stack: Stack) -> str:
+    """Return the program of another broker."""
+    variables = ",".join(f'{variable}="{value}"' for variable, value in stack.kafka(name).items())
+    return kafka.replace("program:kafka]", f"program:{name}]\nenvironment={variables}").replace(
+        "/kafka.log", f"/{name}.log"
+    )
 
 
 def _program(process: Process, stack: Stack) -> str:

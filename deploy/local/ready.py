@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 
-from environment import HOST, Stack
+from environment import HOST, KAFKAS, Stack, kafka_port
 
 from murmuration_testkit.services import PROCESSES
 
@@ -28,14 +28,14 @@ def port_of(process: str) -> str:
     """Name the variable that holds the port on which the process answers probes."""
     if process in PROCESSES:
         return PROCESSES[process].port_variable("ADMIN_PORT")
-    return f"{process.upper()}_PORT"
+    return f"{process.upper().replace('-', '_')}_PORT"
 
 
 def ports_of(process: str) -> list[str]:
     """Name the variables of all ports that the process takes."""
     if process in PROCESSES:
         return [PROCESSES[process].port_variable(port) for port in PROCESSES[process].ports]
-    return [port_of(process), *(["KAFKA_CONTROLLER_PORT"] if process == "kafka" else [])]
+    return [port_of(process), *([kafka_port(process, "CONTROLLER_PORT")] if process in KAFKAS else [])]
 
 
 def _kafka(_: Stack, port: int) -> str | None:
@@ -89,7 +89,7 @@ def _get(port: int, path: str) -> tuple[int, bytes]:
 
 
 PROBES: dict[str, Callable[[Stack, int], str | None]] = {
-    "kafka": _kafka,
+    **dict.fromkeys(KAFKAS, _kafka),
     "dynamodb": _dynamodb,
     "redis": _redis,
     "registry": _registry,

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from environment import REPO, Stack, StackError, is_elsewhere, remember, taken
+from environment import KAFKAS, REPO, Stack, StackError, is_elsewhere, remember, taken
 from generate import gateway_conf, supervisor_conf
 from issuer import publish_keys
 from ready import port_of, ports_of, waiting_for
@@ -69,17 +69,18 @@ def refuse_taken_ports(stack: Stack, processes: Collection[str]) -> None:
 
 def prepare(stack: Stack) -> None:
     """Make the directory with all that a process expects to find; what is there already stays."""
-    for name in ("logs", "dynamodb", "gateway", "kafka"):
+    for name in ("logs", "dynamodb", "gateway", *KAFKAS):
         (stack.directory / name).mkdir(parents=True, exist_ok=True)
     remember(stack)
     publish_keys(stack.directory / "issuer")
     (stack.directory / "gateway/nginx.conf").write_text(gateway_conf(stack))
     (stack.directory / "supervisord.conf").write_text(supervisor_conf(stack))
-    if not (stack.directory / "kafka/meta.properties").exists():
-        tool = [".stack/parts/bin/java", "-cp", ".stack/parts/kafka/*", "kafka.tools.StorageTool"]
-        to_the_end(
-            stack, "kafka-format", [*tool, "format", "-t", KAFKA_CLUSTER_ID, "-c", "deploy/local/kafka.properties"]
-        )
+    for name in KAFKAS:
+        if not (stack.directory / name / "meta.properties").exists():
+            ours = [f"{variable}={value}" for variable, value in stack.kafka(name).items()]
+            tool = ["env", *ours, ".stack/parts/bin/java", "-cp", ".stack/parts/kafka/*", "kafka.tools.StorageTool"]
+            words = ["format", "-t", KAFKA_CLUSTER_ID, "-c", "deploy/local/kafka.properties"]
+            to_the_end(stack, "kafka-format", [*tool, *words])
 
 
 def provision(stack: Stack, began: float) -> None:

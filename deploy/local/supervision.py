@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from environment import Stack, StackError
+from environment import KAFKAS, Stack, StackError
 from supervisor.xmlrpc import SupervisorTransport
 
 from murmuration_testkit.services import PROCESSES
 
 STORES = ("kafka", "dynamodb", "redis", "registry")
-STAGES = (("kafka", "dynamodb", "redis", "gateway"), ("registry",), tuple(PROCESSES))
-EVERYTHING = (*STORES, "gateway", *PROCESSES)
+STAGES = ((*KAFKAS, "dynamodb", "redis", "gateway"), ("registry",), tuple(PROCESSES))
+EVERYTHING = (*STORES, *KAFKAS[1:], "gateway", *PROCESSES)
 START_DEADLINE_S = 15
 STOP_DEADLINE_S = 60
 LONGEST_SOCKET_PATH = 95  # the kernel allows 107 bytes, and supervisord appends its pid for a moment
