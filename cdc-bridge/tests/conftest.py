@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import boto3
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from cdc_bridge.dynamo_streams import Streams
 from murmuration_testkit import REPOSITORY
@@ -15,6 +16,7 @@ from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually
 
 from ..drills.bridges import Bridge
+from .publishers import LIMIT
 
 TABLE_OF_ONE = {
     "AttributeDefinitions": [{"AttributeName": "followee_id", "AttributeType": "S"}],
@@ -132,3 +134,14 @@ def tap():
             return opened
 
         yield open_tap
+
+
+@pytest.fixture
+def topic():
+    """Make a topic of two partitions, with a limit that a test can break."""
+    name = f"bridge-{uuid.uuid4().hex}"
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+    new = NewTopic(name, 2, 1, config={"max.message.bytes": str(LIMIT)})
+    admin.create_topics([new])[name].result(10)
+    yield name
+    admin.delete_topics([name])[name].result(10)

@@ -75,7 +75,7 @@ class TestReadingAhead:
         one, _ = two
         refused = one.begin([*page(0), *numbered(TOPIC, [9], size=1_100_000)])
         behind = one.begin(page(0))
-        assert (refused.over, behind.over) == (True, True)
+        assert (refused.settled(), behind.settled()) == (True, True)
         assert isinstance(error_of(behind), RefusedError)
 
 

@@ -1,79 +1,39 @@
 """On a real broker: all of a batch in its order, or an error and nothing behind the first that is missing."""
 
 import dataclasses
-import os
-import uuid
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.message import Message
 from murmuration_runtime.kafka_connection import KafkaSettings
-from murmuration_testkit.waiting import eventually
 
-from .publishers import publisher_to
+from .publishers import LIMIT, arrived, publisher_to
 
 NOBODY = KafkaSettings(kafka_bootstrap_servers="127.0.0.1:1")
-LIMIT = 950_000
-
-
-@pytest.fixture
-def servers():
-    return os.environ["KAFKA_BOOTSTRAP_SERVERS"]
-
-
-@pytest.fixture
-def topic(servers):
-    """Make a topic of two partitions, with a limit that a test can break."""
-    name = f"bridge-{uuid.uuid4().hex}"
-    admin = AdminClient({"bootstrap.servers": servers})
-    new = NewTopic(name, 2, 1, config={"max.message.bytes": str(LIMIT)})
-    admin.create_topics([new])[name].result(10)
-    yield name
-    admin.delete_topics([name])[name].result(10)
 
 
 def numbered(topic, numbers, value=b""):
     return [Message(topic, n % 2, b"key", value, [("n", str(n).encode())]) for n in numbers]
 
 
-def arrived(servers, topic):
-    """Return the numbers that lie in each partition."""
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": uuid.uuid4().hex})
-    found = {0: [], 1: []}
-    places = [TopicPartition(topic, partition, 0) for partition in found]
-    ends = sum(consumer.get_watermark_offsets(place, 10)[1] for place in places)
-    consumer.assign(places)
-
-    def look():
-        for message in consumer.consume(500, 0.05):
-            found[message.partition()].append(int(dict(message.headers())["n"]))
-        return sum(map(len, found.values())) >= ends
-
-    eventually(look)
-    consumer.close()
-    return found
-
-
 @pytest.mark.stack
 class TestPublisher:
-    def test_a_batch_is_there_when_publish_returns(self, servers, topic):
+    def test_a_batch_is_there_when_publish_returns(self, topic):
         """In the partitions that were asked for, in order, batch behind batch."""
         with publisher_to(KafkaSettings()) as publisher:
             publisher.publish(numbered(topic, range(500)))
-            assert arrived(servers, topic) == {0: [*range(0, 500, 2)], 1: [*range(1, 500, 2)]}
+            assert arrived(topic) == {0: [*range(0, 500, 2)], 1: [*range(1, 500, 2)]}
             publisher.publish(numbered(topic, range(500, 502)))
-        assert arrived(servers, topic) == {0: [*range(0, 501, 2)], 1: [*range(1, 502, 2)]}
+        assert arrived(topic) == {0: [*range(0, 501, 2)], 1: [*range(1, 502, 2)]}
 
-    def test_nothing_lies_behind_a_refused_message(self, servers, topic):
+    def test_nothing_lies_behind_a_refused_message(self, topic):
         """The guarantee, not luck: without it all the others would arrive. Two never share a request."""
         batch = numbered(topic, range(20), value=b"x" * 600_000)
         batch[10] = dataclasses.replace(batch[10], value=b"x" * (LIMIT + 10_000))
         with publisher_to(KafkaSettings()) as publisher, pytest.raises(RefusedError, match="too large"):
             publisher.publish(batch)
-        found = arrived(servers, topic)
+        found = arrived(topic)
         assert found[0] == [0, 2, 4, 6, 8][: len(found[0])]
         assert found[1] == [*range(1, 20, 2)][: len(found[1])]
 

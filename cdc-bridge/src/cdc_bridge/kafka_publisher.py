@@ -15,12 +15,13 @@ from cdc_bridge.kafka_batches import POLL_SECONDS, Batch, PublishError, RefusedE
 from cdc_bridge.kafka_producer import SharedProducer
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message
+from contracts import TOPICS
 from murmuration_runtime.kafka_connection import KafkaSettings
 
 __all__ = ["Batch", "Producers", "PublishError", "Publisher", "RefusedError"]
 
 PRODUCERS = 3  # for each table: what is wrong with the topics of one harms no other
-LARGEST = 1_000_000  # bytes of a message with its headers; of a batch, too
+LARGEST = min(topic.max_message_bytes for topic in TOPICS.values())  # of a batch as Kafka stores it
 _OVERHEAD = 100  # bytes of a batch with one record, at most
 _ALONE = "", 0
 
