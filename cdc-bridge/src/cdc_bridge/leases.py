@@ -50,7 +50,7 @@ class Progress:
 
 
 class Leases(Protocol):
-    """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable, and the tests' own in memory.
+    """The rows of all shards, streams, topics and bridges; dynamo_leases.LeaseTable.
 
     Rows are `of` something: table_key() of a table's streams, TOPICS_KEY of the topics, a stream's ARN of its shards.
     Those of shards lie in several partitions, and know in which: lease_parts.py.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from murmuration_testkit.unkind_aws import expressions
 from murmuration_testkit.unkind_aws.client import Client
-from murmuration_testkit.unkind_aws.expressions import InvalidError, check_words, named
-from murmuration_testkit.unkind_aws.pages import page
+from murmuration_testkit.unkind_aws.descriptions import described
+from murmuration_testkit.unkind_aws.expressions import InvalidError, named, projection
+from murmuration_testkit.unkind_aws.pages import Paginator, page
 from murmuration_testkit.unkind_aws.unkindness import Unkindness
+from murmuration_testkit.unkind_aws.writes import Write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from murmuration_testkit.unkind_aws.table import Item, Key, Table
 
@@ -21,52 +21,6 @@ TRANSACTION = 100  # actions
 BATCH = 100  # keys
 WRITES = 25  # of one BatchWriteItem
 TOKEN_SECONDS = 600.0
-_OUTCOMES = {"ReturnValues", "ReturnValuesOnConditionCheckFailure"}
-
-
-class Write:
-    """One write of one item: whether it may be done, and what becomes of the item."""
-
-    def __init__(self, table: Table, kind: str, request: dict[str, Any]) -> None:
-        self.table = table
-        self._kind = kind
-        self._names = request.pop("ExpressionAttributeNames", {})
-        self._values = request.pop("ExpressionAttributeValues", {})
-        condition = request.pop("ConditionExpression", None)
-        self._condition = condition and expressions.condition(condition)
-        update = request.pop("UpdateExpression", None)
-        self._update = update and expressions.update(update)
-        self._item = dict(request.pop("Item" if kind == "Put" else "Key"))
-        self.key = table.key_of(self._item, only=kind != "Put")
-        self.returns = request.pop("ReturnValues", "NONE")
-        self.shows_old = request.pop("ReturnValuesOnConditionCheckFailure", "NONE") == "ALL_OLD"
-        if request or self.returns not in ("NONE", "ALL_OLD", "ALL_NEW"):
-            raise NotImplementedError(f"the fake does not know {request or self.returns} of {kind}: teach it")
-        used = [parsed.words for parsed in (self._condition, self._update) if parsed]
-        check_words(self._names, self._values, *used)
-        if self._update:
-            targets = [named(path, self._names) for path in self._update.targets]
-            if wrong := [name for name in targets if name in table.key]:
-                raise InvalidError(f"Cannot update attribute {wrong[0]}. This attribute is part of the key")
-            if len(set(targets)) < len(targets):
-                raise InvalidError("Two document paths overlap with each other")
-
-    def may(self) -> bool:
-        """Say whether the condition holds."""
-        found = self.table.get(self.key) or {}
-        return not self._condition or self._condition.holds(found, self._names, self._values)
-
-    def becomes(self) -> Item | None:
-        """Return what the item will be."""
-        found = self.table.get(self.key)
-        if self._kind == "Put":
-            return self._item
-        if self._kind == "Delete":
-            return None
-        if self._kind == "ConditionCheck":
-            return found
-        base = found if found is not None else self._item
-        return self._update.apply(base, self._names, self._values) if self._update else base
 
 
 class DynamoDb(Client):
@@ -198,7 +152,7 @@ class DynamoDb(Client):
         """Describe a table."""
         name = request.pop("TableName")
         self._unknown("DescribeTable", request)
-        return self._call("DescribeTable", name, lambda: _ok({"Table": _described(self._table("DescribeTable", name))}))
+        return self._call("DescribeTable", name, lambda: _ok({"Table": described(self._table("DescribeTable", name))}))
 
     def create_table(self, **request: Any) -> dict[str, Any]:
         """Create a table; it is there at once."""
@@ -208,7 +162,7 @@ class DynamoDb(Client):
         def act() -> dict[str, Any]:
             if name in self._aws.tables:
                 raise self._error("CreateTable", "ResourceInUseException", f"Table already exists: {name}")
-            return _ok({"TableDescription": _described(self._aws.make_table(name, request))})
+            return _ok({"TableDescription": described(self._aws.make_table(name, request))})
 
         return self._call("CreateTable", name, act)
 
@@ -221,7 +175,7 @@ class DynamoDb(Client):
             table = self._table("DeleteTable", name)
             self._aws.switch_stream_off(name)
             del self._aws.tables[name]
-            return _ok({"TableDescription": _described(table)})
+            return _ok({"TableDescription": described(table)})
 
         return self._call("DeleteTable", name, act)
 
@@ -341,25 +295,6 @@ class DynamoDb(Client):
         return self._aws.tables[name]
 
 
-class Paginator:
-    """Reads page after page."""
-
-    def __init__(self, read: Callable[..., dict[str, Any]]) -> None:
-        self._read = read
-
-    def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:
-        """Give all pages."""
-        settings = request.pop("PaginationConfig", {})
-        if "PageSize" in settings:
-            request["Limit"] = settings["PageSize"]
-        while True:
-            answer = self._read(**request)
-            yield answer
-            if "LastEvaluatedKey" not in answer:
-                return
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-
-
 def _ok(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "ResponseMetadata": {"HTTPStatusCode": 200, "RetryAttempts": 0}}
 
@@ -367,42 +302,5 @@ def _ok(answer: dict[str, Any]) -> dict[str, Any]:
 def _projected(item: Item, expression: str | None, names: dict[str, str]) -> Item:
     if expression is None:
         return dict(item)
-    wanted = [named(path, names) for path in expressions.projection(expression)]
+    wanted = [named(path, names) for path in projection(expression)]
     return {name: item[name] for name in wanted if name in item}
-
-
-def _described(table: Table) -> dict[str, Any]:
-    stream = table.stream
-    indexes = [
-        {
-            "IndexName": index.name,
-            "KeySchema": _schema(index.key),
-            "Projection": index.projection,
-            "IndexStatus": "ACTIVE",
-        }
-        for index in table.indexes.values()
-    ]
-    with_stream = (
-        {
-            "StreamSpecification": {"StreamEnabled": True, "StreamViewType": stream.view},
-            "LatestStreamArn": stream.arn,
-            "LatestStreamLabel": stream.label,
-        }
-        if stream
-        else {}
-    )
-    return {
-        "TableName": table.name,
-        "TableStatus": "ACTIVE",
-        "TableArn": f"arn:aws:dynamodb:eu-central-1:000000000000:table/{table.name}",
-        "CreationDateTime": dt.datetime.fromtimestamp(table.made_at, dt.UTC),
-        "KeySchema": _schema(table.key),
-        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in table.kinds.items()],
-        "ItemCount": len(table.rows()),
-        **with_stream,
-        **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
-    }
-
-
-def _schema(key: tuple[str, ...]) -> list[dict[str, str]]:
-    return [{"AttributeName": name, "KeyType": kind} for name, kind in zip(key, ("HASH", "RANGE"), strict=False)]

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from murmuration_testkit.unkind_aws.expressions import (
-    InvalidError,
-    Parsed,
-    check_words,
-    condition,
-    named,
-    plain,
-    projection,
-)
+from murmuration_testkit.unkind_aws.conditions import Parsed, condition
+from murmuration_testkit.unkind_aws.expressions import InvalidError, check_words, named, plain, projection
 from murmuration_testkit.unkind_aws.unkindness import Unkindness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from murmuration_testkit.unkind_aws.aws import UnkindAws
     from murmuration_testkit.unkind_aws.table import Index, Item, Table
@@ -110,3 +103,22 @@ def _partition(wanted: Parsed, key: tuple[str, ...], names: dict[str, str], valu
     if word not in values:
         raise InvalidError(f"An expression attribute value used in expression is not defined: {word}")
     return plain(values[word])
+
+
+class Paginator:
+    """Reads page after page."""
+
+    def __init__(self, read: Callable[..., dict[str, Any]]) -> None:
+        self._read = read
+
+    def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:
+        """Give all pages."""
+        settings = request.pop("PaginationConfig", {})
+        if "PageSize" in settings:
+            request["Limit"] = settings["PageSize"]
+        while True:
+            answer = self._read(**request)
+            yield answer
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
