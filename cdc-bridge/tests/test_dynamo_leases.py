@@ -89,9 +89,17 @@ class TestLeases:
         row = leases.rows(arn)["shard"]
         assert (row.state, row.position, row.since, row.tip_at) == (State.READING, NINE, NOW, NOW + 1)
         assert (row.owner, row.epoch, row.expires_at, row.gap) == ("a", 1, NOW + LEASE_MS + 1, "lost")
-        leases.save(lease, Progress(State.LEFT, None, NOW, NOW + 1), None)
+        leases.save(lease, Progress(State.LEFT, None, NOW, NOW + 1, gap="lost"), None)
         row = leases.rows(arn)["shard"]
         assert (row.state, row.position, row.owner, row.expires_at) == (State.LEFT, None, None, 0)
+
+    def test_an_old_write_that_comes_late_takes_no_position_away(self, leases, arn):
+        """The first renewal was given up, and done all the same after the second."""
+        lease = take(leases, arn, "shard", "a", NOW, SINCE)
+        leases.save(lease, reading(TEN), UNTIL)
+        with pytest.raises(LeaseLostError):
+            leases.save(lease, Progress(State.OPENED, None, SINCE, NOW), UNTIL)
+        assert leases.rows(arn)["shard"].position == TEN
 
     def test_a_released_shard_is_free_at_once(self, leases, arn):
         """Nobody waits for it to expire."""

@@ -26,6 +26,7 @@ from murmuration_runtime.readiness import Readiness
 
 SILENT_MS = 30_000  # longer than any call with its retries; a shard that is read is heard from twice a second
 APART_SECONDS = 0.1
+ROWS_A_SECOND = 5_000  # of 450 bytes: 560 read units, for each bridge
 LEASES_STEP = "leases"
 TOPICS_STEP = "topics"
 _log = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ class Coordinator:
             while not self._stopping.is_set():
                 self._wake.clear()
                 self._wake.wait(self.look())
-                self._stopping.wait(APART_SECONDS)  # shards that end together are one reason to look, not hundreds
+                self._stopping.wait(self._apart_seconds())  # shards that end together are one reason to look
         finally:
             self._close()
             self.renewals.stop()
@@ -161,6 +162,9 @@ class Coordinator:
 
     def _held(self) -> list[HeldLease]:
         return [reader.lease for reader in list(self._readers.values())]
+
+    def _apart_seconds(self) -> float:
+        return max(APART_SECONDS, sum(self._discovery.rows_read.values()) / ROWS_A_SECOND)
 
     def _share(self) -> None:
         """Take what is free up to our share, give back what is above it; look again when somebody's lease runs out."""

@@ -73,6 +73,7 @@ class Discovery:
         self._clock = clock
         self._steady = steady
         self._listings = Listings(self._shards, bridges, clock, steady)
+        self.rows_read: dict[str, int] = {}  # by table, in its last look
         self._absences: defaultdict[str, Absences] = defaultdict(Absences)  # by stream
 
     def table(self, table: str) -> Mapping[ShardKey, Row]:
@@ -102,6 +103,7 @@ class Discovery:
                 break
             if current not in (None, stream_arn):
                 self._leases.overrule(table_key(table), row, replace(row, state=State.ENDED))
+        self.rows_read[table] = len(shards)
         states = Counter(known.state for known in shards)
         for state in State:
             metrics.SHARDS.labels(table, state).set(states[state])

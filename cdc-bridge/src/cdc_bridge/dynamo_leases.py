@@ -124,7 +124,9 @@ class LeaseTable(Leases):
             ":one": {"N": "1"},
         }
         removes, condition = [], ""
-        if progress.position is None:
+        if progress.position is None and progress.gap is None:  # nor may an old write that comes late take one away
+            condition = " AND attribute_not_exists(#position)"
+        elif progress.position is None:
             removes.append("#position")
         else:
             sets.append("#position = :position")
