@@ -20,7 +20,7 @@ from murmuration_runtime.kafka_connection import KafkaSettings
 
 __all__ = ["Batch", "Producers", "PublishError", "Publisher", "RefusedError"]
 
-PRODUCERS = 3  # for each table: what is wrong with the topics of one harms no other
+PRODUCERS = 2  # for each table: what is wrong with the topics of one harms no other
 LARGEST = min(topic.max_message_bytes for topic in TOPICS.values())  # of a batch as Kafka stores it
 _OVERHEAD = 100  # bytes of a batch with one record, at most
 _ALONE = "", 0
