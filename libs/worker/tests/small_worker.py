@@ -10,14 +10,18 @@ from murmuration_worker.messages import Batch
 from murmuration_worker.settings import WorkerSettings
 from murmuration_worker.worker import consume, run_worker
 
+HANGING = 5  # the partition
+
 
 def work(batch: Batch) -> None:
     for offset, event, _ in batch.arrivals:
         print(offset, event.event_id if event else "dead", flush=True)  # noqa: T201
 
 
-def hang(_: Batch) -> None:
-    threading.Event().wait()
+def hang(batch: Batch) -> None:
+    if batch.partition == HANGING:
+        threading.Event().wait()
+    work(batch)
 
 
 def fail(batch: Batch) -> None:

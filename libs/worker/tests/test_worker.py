@@ -1,10 +1,12 @@
 """A whole worker on a real Kafka, in a process and on a topic of its own: how it begins, works and ends."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,11 +52,11 @@ class Kafka:
         for future in self._admin.delete_topics([self.topic.name, self.topic.dlq]).values():
             future.result(30)
 
-    def publish(self, *numbers):
+    def publish(self, *numbers, partition=5):
         """Publish events into one partition."""
         for number in numbers:
             event = FollowChanged(f"e-{number}", Source("shard", number), "alice", "bob", True, None)
-            self._producer.produce(self.topic.name, self._codec.encode(event), b"bob", 5)
+            self._producer.produce(self.topic.name, self._codec.encode(event), b"bob", partition)
         assert self._producer.flush(30) == 0
 
 
@@ -82,6 +84,12 @@ class Worker:
     def metric(self, name):
         lines = urllib3.request("GET", f"http://127.0.0.1:{self.port}/metrics", timeout=5).data.decode().splitlines()
         return next((float(line.split()[-1]) for line in lines if line.startswith(f"{name} ")), None)
+
+    def lives(self, within=0.0):
+        """Wait so long for its end, and say whether it still lives."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(within)
+        return self._process.poll() is None
 
     def signal(self, number):
         self._process.send_signal(number)
@@ -146,15 +154,21 @@ def test_an_event_whose_handler_failed_is_not_acknowledged(kafka, start):
     assert start().line() == "0 e-1"
 
 
-def test_a_worker_that_hangs_is_ended_and_acknowledges_nothing(kafka, start):
-    """It joins the group, gets partitions, and does nothing with their events."""
+def test_a_worker_is_ended_when_one_partition_hangs_though_others_go_on(kafka, start):
+    """Nothing of that partition is acknowledged, and the log names it."""
     kafka.publish(1)
     worker = start("hang")
+    while worker.lives():
+        kafka.publish(2, partition=6)
+        worker.lives(within=0.2)
     code, log = worker.ended()
     assert code == exits.STUCK, log
-    assert "no progress in spite of lag" in log
+    (line,) = (json.loads(line) for line in log.splitlines() if "no progress in spite of lag" in line)
+    assert f"{kafka.topic.name}/5" in line["partitions"]
     topics = KafkaTopics(KafkaSettings(), [kafka.topic])
-    assert set(topics.committed(worker.group).values()) == {0}
+    committed = topics.committed(worker.group)
+    assert committed.pop((kafka.topic.name, 6)) > 0
+    assert set(committed.values()) == {0}
 
 
 def test_a_kafka_that_goes_away_is_a_metric_and_no_reason_to_be_unready_or_to_end(kafka, start):
