@@ -10,6 +10,7 @@ from confluent_kafka import Producer
 from contracts import TOPICS, FollowChanged, Source
 from contracts.registry import codec_for
 from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.settings import read
 from murmuration_testkit.probes import metric
 
 TOPIC = TOPICS["FollowChanged"]
@@ -34,7 +35,7 @@ def togglers(mark: str) -> Pair:
 def fill(pair: Pair, count: int) -> None:
     """Publish events of one new shard."""
     codec = codec_for(TOPIC, os.environ["SCHEMA_REGISTRY_URL"])
-    producer = Producer(KafkaSettings().librdkafka(**{"linger.ms": 50, "enable.idempotence": True}))
+    producer = Producer(read(KafkaSettings).librdkafka(**{"linger.ms": 50, "enable.idempotence": True}))
     shard = f"bench-{uuid.uuid4().hex}"
     for number in range(count):
         follower, followee = pair(number)
