@@ -16,8 +16,8 @@ from contextlib import ExitStack, contextmanager
 CALM_SECONDS = 30.0  # after the last conflict about a user
 MOST = 1_000  # users who are remembered
 TURN_SECONDS = 2.0  # how long a partition waits for its turn; then it tries its luck
-LONGEST_SECONDS = 0.08  # after the first conflict; each later one may be shorter
-SHORTEST_SECONDS = 0.015
+LONGEST_SECONDS = 0.12  # after the first conflict; each later one may be shorter
+SHORTEST_SECONDS = 0.03
 COURTESY_SECONDS = 0.04
 
 
