@@ -16,9 +16,9 @@ from cdc_bridge.gaps import Policy
 from cdc_bridge.lineage import RETENTION_MS, Row, State
 from cdc_bridge.orders import Orders
 from cdc_bridge.pages import GapError
-from cdc_bridge.shard_progress import SETTLED_MS
 from cdc_bridge.shard_reader import GAP_TIMES, ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.tips import QUIET_MS
 from cdc_bridge.turns import Turns
 from contracts import TOPICS, ContractError
 from contracts.examples import codec
@@ -359,9 +359,14 @@ def test_the_table_says_until_when_everything_is_published(world):
     """As far as its slowest shard: the row of the stream is what others rely on."""
     world.start()
     eventually(lambda: published(world, 5))
-    world.now += 100_000
     world.streams.listed["old"].records += records(6, 7)
-    eventually(lambda: world.leases.rows("table/followers")[ARN].tip_at == NOW + 100_000 - SETTLED_MS)
+    eventually(lambda: published(world, 7))
+
+    def is_published_later():
+        world.now += 1_000
+        return NOW + QUIET_MS <= world.leases.rows("table/followers")[ARN].tip_at <= world.now - QUIET_MS
+
+    eventually(is_published_later)
 
 
 def away(error):

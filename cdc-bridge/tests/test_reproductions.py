@@ -1,4 +1,4 @@
-"""Faults that were known and are mended: inflight*.py, natural*.py, offs.py and masked.py; and one that is not.
+"""Faults that were known and are mended: inflight*.py, natural*.py, offs.py and masked.py.
 
 More of them: test_kafka_publisher_cold.py.
 """
@@ -89,7 +89,6 @@ def test_masked_py_a_refusal_is_one_however_it_comes_out_of_the_client():
         list(pool.map(publish_what_is_refused, range(8)))
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError)
 def test_a_tip_claims_nothing_that_the_stream_has_not_shown():
     """AWS answers empty pages for no reason: what lies behind one is not published, however old it is."""
     aws = UnkindAws()

@@ -9,8 +9,8 @@ from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
 from cdc_bridge.pages import FULL_PAGE, GapError, TrimmedError
-from cdc_bridge.shard_progress import SETTLED_MS
 from cdc_bridge.shard_reader import GAP_TIMES, IDLE_SECONDS, ShardReader, pause_after
+from cdc_bridge.tips import QUIET_MS
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError
@@ -147,21 +147,21 @@ def test_what_kafka_refuses_only_in_company_is_no_dead_letter(world):
 
 
 def test_a_shard_says_until_when_it_is_published(world, shard):
-    """When it was asked, less what a stream needs to show a row."""
+    """As far as its records, and, while nothing more comes, as far as a stream shows everything."""
     shard.closed = False
     world.now = NOW
     reader, reads = world.reader(), []
 
     def look():
         reads.append(reader.lease.progress.tip_at)
-        world.now += 5_000
+        world.now += QUIET_MS
         reader.lease.renew()
-        if len(reads) == 3:
+        if len(reads) == 7:
             reader.stop()
 
     world.streams.before_page = look
     run(reader)
-    assert reads == [NOW, NOW, NOW + 5_000 - SETTLED_MS]
+    assert [read - NOW for read in reads] == [0, 0, 0, 0, 0, 3 * QUIET_MS, 4 * QUIET_MS]
 
 
 def test_the_end_of_a_closed_shard_is_no_tip(world, shard):

@@ -13,10 +13,10 @@ from cdc_bridge.leases import Progress
 from cdc_bridge.lineage import State, is_overdue
 from cdc_bridge.message import Message
 from cdc_bridge.pages import FULL_PAGE, GapError, Page, TrimmedError
+from cdc_bridge.tips import created_ms
 from cdc_bridge.translate import Record
 
 COARSE_MS = 60_000  # a record's own time may be that much too early
-SETTLED_MS = 1000  # a committed row is in its stream by then
 
 
 class TooLateError(GapError):
@@ -85,22 +85,20 @@ def plan(
     page: Page,
     progress: Progress,
     read_to: str | None,
-    asked_at: int,
+    tip_at: int | None,
     refusals: Refusals,
     message: Callable[[Record], Message | None],
 ) -> Iterator[Action]:
-    """Say what to do, in this order, with the page behind read_to, which was asked for at that time."""
+    """Say what to do, in this order, with the page behind read_to; once it is published, the shard is until tip_at."""
     old = list(takewhile(lambda record: _is_old(record, progress), page.records))
     new = page.records[len(old) :]
     for together in [[record] for record in new] if refusals.one_by_one else [new] if new else []:
         messages = [made for record in together if (made := message(record)) is not None]
         yield Publish(together, messages)
         yield Checkpoint(position_of(together[-1]))
+    if tip_at is not None and (page.records or not page.last):
+        yield Tip(tip_at)
     at_tip = is_tip(page) and not page.last
-    if at_tip:
-        yield Tip(asked_at - SETTLED_MS)
-    elif page.records:
-        yield Tip(created_ms(page.records[-1]))
     if at_tip and wants_only_what_is_left(progress) and not new:
         behind = position_of(old[-1]) if old else read_to
         yield Checkpoint(behind) if behind else Opened()
@@ -112,11 +110,6 @@ def position_of(record: Record) -> str:
     """Return a record's place in its shard."""
     position: str = record["dynamodb"]["SequenceNumber"]
     return position
-
-
-def created_ms(record: Record) -> int:
-    """Return the stream's own time of a record: coarse, and rounded down."""
-    return int(record["dynamodb"].get("ApproximateCreationDateTime", 0) * 1000)
 
 
 def is_tip(page: Page) -> bool:

@@ -33,6 +33,7 @@ from cdc_bridge.shard_progress import (
     position_of,
 )
 from cdc_bridge.shard_report import ShardReport
+from cdc_bridge.tips import Quiet
 from cdc_bridge.translate import Record
 from contracts import Codec
 from murmuration_runtime.errors import StoreAwayError
@@ -191,18 +192,20 @@ class ShardReader:
         """Read and publish page after page; True at the shard's end, False when told to stop."""
         pages = PagesAhead(self._pages(), self._threads, self._wall)
         read_to, pause = None if self._from_oldest else self.lease.progress.position, 0.0
+        quiet = Quiet()
         with self._publisher() as publisher:
             while not self._stopping.is_set():
                 self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._steady()
                 page, asked_at = pages.read(read_to)
+                tip_at = quiet.tip(page.records, asked_at)
                 self._times_lost = 0
                 self._report.read(len(page.records))
                 page_end = position_of(page.records[-1]) if page.records else read_to
                 pause = pause_after(len(page.records), pause)
                 if not (pause or page.last):
                     pages.fetch(page_end)
-                for action in plan(page, self.lease.progress, read_to, asked_at, self._refusals, self._message):
+                for action in plan(page, self.lease.progress, read_to, tip_at, self._refusals, self._message):
                     match action:
                         case Publish():
                             yield from self._publish(publisher, action)
