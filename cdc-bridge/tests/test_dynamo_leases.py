@@ -10,6 +10,7 @@ from botocore.config import Config
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.leases import LeaseLostError, Progress
 from cdc_bridge.lineage import Row, State
+from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
 
 from .memory import LEASE_MS, MemoryLeases, take
 
@@ -129,9 +130,14 @@ class TestLeases:
         assert name not in leases.rows("bridges")
 
 
-@pytest.fixture
-def forgetful(table_prefix):
+@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])
+def forgetful(request):
     """A table whose answers are lost, each once, and botocore asks again."""
+    if request.param == "memory":
+        aws = UnkindAws(seed=1, unkind={Unkindness.REPEATED_WRITE: 1.0})
+        yield LeaseTable(aws.client("dynamodb"), "")
+        assert aws.occurred[Unkindness.REPEATED_WRITE]
+        return
     client = boto3.client("dynamodb", config=Config(retries={"total_max_attempts": 2, "mode": "standard"}))
     lost = []
 
@@ -143,12 +149,11 @@ def forgetful(table_prefix):
 
     for operation in ("UpdateItem", "PutItem"):
         client.meta.events.register(f"needs-retry.dynamodb.{operation}", lose)
-    yield LeaseTable(client, table_prefix)
+    yield LeaseTable(client, request.getfixturevalue("table_prefix"))
     assert lost
     client.close()
 
 
-@pytest.mark.stack
 class TestLostAnswers:
     """Botocore repeats what was done already, and is refused."""
 
