@@ -4,7 +4,7 @@ import datetime as dt
 import json
 
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.message import LARGEST, instead_of, message_for
+from cdc_bridge.message import instead_of, message_for
 from contracts import TOPICS
 from contracts.examples import codec
 
@@ -13,6 +13,7 @@ from .records import edge, record, tweet
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
 FOLLOWERS = ShardKey("followers", "arn:stream", "shard-1")
 TWEETS = ShardKey("tweets", "arn:stream", "shard-1")
+LARGEST = TOPICS["TweetCreated"].max_message_bytes
 
 
 def test_an_event_lies_where_its_contract_says_and_says_who_it_is():
@@ -70,7 +71,7 @@ class TestTooLarge:
         """It is never sent, so no producer ends for it."""
         message = message_for(TWEETS, record(None, tweet("1" * 19, text="x" * LARGEST)), CODECS)
         assert message.topic == "TweetCreated.dlq"
-        assert message.refusal.startswith("the event is too large: 1000")
+        assert message.refusal.startswith(f"the event is too large: {LARGEST // 1000}")
 
     def test_a_dead_letter_keeps_as_much_of_its_record_as_fits_and_says_so(self):
         """One that is refused for ever would hold up its shard for ever."""

@@ -196,7 +196,7 @@ def test_a_gap_ends_the_reading_and_is_told(world, caplog):
 
 def test_what_is_refused_for_no_reason_is_no_gap(world):
     """AWS says it again if it means it."""
-    world.streams.failures = [GapError("ValidationException")] * (GAP_TIMES - 1)
+    world.streams.failures = [GapError("ValidationException")] * 2
     run(world.reader())
     assert world.kafka.event_ids() == ALL
     assert world.row().gap is None

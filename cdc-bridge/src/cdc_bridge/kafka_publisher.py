@@ -22,7 +22,6 @@ __all__ = ["Batch", "Producers", "PublishError", "Publisher", "RefusedError"]
 
 PRODUCERS = 2  # for each table: what is wrong with the topics of one harms no other
 LARGEST = min(topic.max_message_bytes for topic in TOPICS.values())  # of a batch as Kafka stores it
-_OVERHEAD = 100  # bytes of a batch with one record, at most
 _ALONE = "", 0
 
 
@@ -49,9 +48,9 @@ class Publisher:
         """
         batch = Batch(self._sender, messages, self._producer.now(), then)
         for message in messages:
-            if _size(message) > LARGEST:
+            if message.size > LARGEST:
                 where = f"{message.topic} [{message.partition}]"
-                text = f"a message for {where} has {_size(message)} bytes; at most {LARGEST} are allowed: too large"
+                text = f"a message for {where} has {message.size} bytes; at most {LARGEST} are allowed: too large"
                 self.withdraw(RefusedError(text))
         self._producer.begin(batch, messages)
         return batch
@@ -127,8 +126,3 @@ class Producers:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-
-def _size(message: Message) -> int:
-    headers = sum(len(name) + len(value) + 10 for name, value in message.headers)
-    return len(message.key or b"") + len(message.value) + headers + _OVERHEAD

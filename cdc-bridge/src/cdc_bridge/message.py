@@ -15,7 +15,6 @@ from cdc_bridge.translate import Record, UntranslatableError, translate
 from contracts import TOPICS, Codec, ContractError, Topic
 
 _BY_NAME = {topic.name: topic for topic in TOPICS.values()}  # a topic that grew has another name in Kafka
-LARGEST = 1_000_000  # bytes that a producer takes as one message
 _OVERHEAD = 100  # bytes of a batch of one message, and of the message, beside what it holds
 _HEADER_OVERHEAD = 10
 _NOTE = 60  # bytes of a header that says what was cut off, at most
@@ -62,15 +61,10 @@ def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) ->
         )
     except ContractError as error:
         return _dead_letter(topic, str(error), shard, record)
-    if message.size > largest(topic):
-        reason = f"the event is too large: {message.size} bytes, and {topic.name} takes {largest(topic)}"
+    if message.size > topic.max_message_bytes:
+        reason = f"the event is too large: {message.size} bytes, and {topic.name} takes {topic.max_message_bytes}"
         return _dead_letter(topic, reason, shard, record)
     return message
-
-
-def largest(topic: Topic) -> int:
-    """Return the size of the largest message that goes to the topic, or to its dead letters."""
-    return min(LARGEST, topic.max_message_bytes)
 
 
 def instead_of(refused: Message, shard: ShardKey, record: Record, reason: str) -> Message:
@@ -101,7 +95,7 @@ def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> 
         headers=[(name, value.encode()) for name, value in headers.items()],
         refusal=reason,
     )
-    surplus = letter.size - largest(topic)
+    surplus = letter.size - topic.max_message_bytes  # its dead letters' too
     return letter if surplus <= 0 else _cut(letter, len(letter.value) - surplus - _NOTE)
 
 
