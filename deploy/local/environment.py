@@ -25,8 +25,11 @@ PORTS = {
         for number in range(1, len(KAFKAS))
         for offset, kind in enumerate(("PORT", "CONTROLLER_PORT"))
     },
+    "SECURE_PORT": 8443,
     **{process.port_variable(name): port for process in PROCESSES.values() for name, port in process.ports.items()},
 }
+MODES = ("scram", "oauthbearer")
+MODE = "secure"  # the file in a stack's directory that remembers its mode
 ISSUER = "http://murmuration.local"
 AUDIENCE = "murmuration"
 
@@ -42,6 +45,7 @@ class Stack:
     name: str
     directory: Path
     ports: dict[str, int]
+    secure: str = ""  # or how the services log in to Kafka: scram, oauthbearer; see secure.py
 
     def address(self, port: str) -> str:
         """Give the address of the process that listens on this port variable."""
@@ -72,6 +76,10 @@ class Stack:
             "NO_PROXY": HOST,  # whatever proxy the machine has is for the world outside
             "no_proxy": HOST,
         }
+        if self.secure:
+            from secure import environment  # noqa: PLC0415 - it needs this module
+
+            stack |= environment(self)
         path = f"{REPO / '.venv/bin'}:{os.environ['PATH']}"  # what the READMEs tell to run is found as it stands there
         ports = {name: str(port) for name, port in self.ports.items()}
         return {**os.environ, **stack, **ports, "PATH": path}
@@ -98,7 +106,7 @@ def configured(name: str) -> Stack:
     """Give the stack of this name: on the ports it runs on, else on the default ones; a port's variable overrides."""
     directory = _directory(name)
     ports = PORTS | recalled(directory)
-    return Stack(name, directory, {port: _number(port, ports[port]) for port in PORTS})
+    return Stack(name, directory, {port: _number(port, ports[port]) for port in PORTS}, _mode(directory))
 
 
 def elsewhere(name: str) -> Stack:
@@ -107,7 +115,7 @@ def elsewhere(name: str) -> Stack:
         first = random.randrange(20000, 32000, len(PORTS))
         ports = dict(zip(PORTS, range(first, first + len(PORTS)), strict=True))
         if not any(map(taken, ports.values())):
-            return Stack(name, _directory(name), ports)
+            return Stack(name, _directory(name), ports, _mode(None))
 
 
 def remember(stack: Stack) -> None:
@@ -149,6 +157,18 @@ def _number(port: str, default: int) -> int:
     if not (chosen.isdecimal() and 0 < int(chosen) < 2**16):
         raise StackError(f"{port}={chosen} is no port number")
     return int(chosen)
+
+
+def _mode(directory: Path | None) -> str:
+    """Return the mode that is asked for, or else the one that the stack in the directory was made in."""
+    note = directory / MODE if directory else None
+    made = note.read_text() if note and note.exists() else None
+    asked = os.environ.get("SECURE", made or "")
+    if asked not in ("", *MODES):
+        raise StackError(f"SECURE={asked} is no mode: it is {' or '.join(MODES)}, or not set")
+    if made is not None and asked != made:
+        raise StackError(f"this stack was made with SECURE={made}: `make reset` first, or take another --name")
+    return asked
 
 
 def _directory(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 import re
 
+import secure
 from environment import KAFKAS, REPO, Stack
 
 from murmuration_testkit.services import PROCESSES, SERVICES, Process
@@ -25,7 +26,14 @@ stdout_logfile_backups=1
 
 def supervisor_conf(stack: Stack) -> str:
     """Return the template's programs and one for each process of a service."""
-    template = (REPO / "deploy/local/supervisord.conf.in").read_text().replace("@REPO@", str(REPO))
+    filled = {
+        "REPO": str(REPO),
+        "KAFKA_OPTIONS": secure.kafka_options(stack) if stack.secure else "",
+        "KAFKA_PROPERTIES": f"{stack.directory}/kafka.properties" if stack.secure else "deploy/local/kafka.properties",
+        "REDIS_DOOR": secure.redis_arguments(stack) if stack.secure else "--port %(ENV_REDIS_PORT)s",
+    }
+    text = (REPO / "deploy/local/supervisord.conf.in").read_text()
+    template = re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], text)
     kafka = template[template.index("[program:kafka]") : template.index("[program:dynamodb]")]
     more = "".join(_another(kafka, name, stack) for name in KAFKAS[1:])
     return template + more + "".join(_program(process, stack) for process in PROCESSES.values())
@@ -34,6 +42,7 @@ def supervisor_conf(stack: Stack) -> str:
 def gateway_conf(stack: Stack) -> str:
     """Return the gateway's configuration: each service's routes, and each process's probes."""
     filled = stack.environment() | {
+        "SECURE_DOOR": secure.door(stack) if stack.secure else "",
         "ROUTES": "\n".join(
             f"    location ~ {route} {{ proxy_pass http://127.0.0.1:{_port(stack, service.processes[0], 'PORT')}; }}"
             for service in SERVICES.values()
@@ -58,7 +67,7 @@ def _another(kafka: str, name: str, stack: Stack) -> str:
 
 
 def _program(process: Process, stack: Stack) -> str:
-    variables = process.variables(stack.environment())
+    variables = process.variables(stack.environment()) | (secure.of_process(stack, process) if stack.secure else {})
     return _PROGRAM.format(
         name=process.name,
         command=process.command,

@@ -43,6 +43,15 @@ def token(directory: Path, user: str) -> str:
     return jwt.encode(claims, key, algorithm="RS256", headers={"kid": _key_id(key.public_key())})
 
 
+def service_token(directory: Path, service: str) -> str:
+    """Give a token that lets a service log in to Kafka as itself, for thirty days."""
+    now = int(time.time())
+    lifetime = int(LIFETIME.total_seconds())
+    claims = {"iss": ISSUER, "aud": "kafka", "sub": service, "iat": now, "exp": now + lifetime}
+    key = _key(directory)
+    return jwt.encode(claims, key, algorithm="RS256", headers={"kid": _key_id(key.public_key())})
+
+
 def _key(directory: Path) -> rsa.RSAPrivateKey:
     key = serialization.load_pem_private_key((directory / "key.pem").read_bytes(), password=None)
     if not isinstance(key, rsa.RSAPrivateKey):

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import struct
 import urllib.error
 import urllib.request
@@ -38,14 +39,15 @@ def ports_of(process: str) -> list[str]:
     return [port_of(process), *([kafka_port(process, "CONTROLLER_PORT")] if process in KAFKAS else [])]
 
 
-def _kafka(_: Stack, port: int) -> str | None:
+def _kafka(stack: Stack, port: int) -> str | None:
     """Ask for the API versions, as every client does first."""
     request = struct.pack(">hhih", 18, 0, 0, -1)
-    return None if _ask(port, struct.pack(">i", len(request)) + request) else "no answer yet"
+    return None if _ask(stack, port, struct.pack(">i", len(request)) + request) else "no answer yet"
 
 
-def _redis(_: Stack, port: int) -> str | None:
-    return None if _ask(port, b"PING\r\n").startswith(b"+PONG") else "no answer yet"
+def _redis(stack: Stack, port: int) -> str | None:
+    answers = (b"+PONG", b"-NOAUTH")
+    return None if _ask(stack, port, b"PING\r\n").startswith(answers) else "no answer yet"
 
 
 def _dynamodb(_: Stack, port: int) -> str | None:
@@ -74,8 +76,12 @@ def _service(_: Stack, port: int) -> str | None:
         return f"HTTP {status}"
 
 
-def _ask(port: int, request: bytes) -> bytes:
-    with socket.create_connection((HOST, port), TIMEOUT_S) as connection:
+def _ask(stack: Stack, port: int, request: bytes) -> bytes:
+    with socket.create_connection((HOST, port), TIMEOUT_S) as plain:
+        connection = plain
+        if stack.secure:
+            trusted = ssl.create_default_context(cafile=stack.directory / "certificates/ca.pem")
+            connection = trusted.wrap_socket(plain, server_hostname=HOST)
         connection.sendall(request)
         return connection.recv(64)
 

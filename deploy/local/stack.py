@@ -16,6 +16,7 @@ from functools import partial
 from types import FrameType
 from typing import NoReturn
 
+import secure
 from environment import REPO, Stack, StackError, configured, elsewhere, forget, is_elsewhere
 from issuer import publish_keys, token
 from ready import ports_of, waiting_for
@@ -105,7 +106,7 @@ def foreground(stack: Stack, process: str) -> int:
     supervisor.stop(process)
     take_over(stack, supervisor)
     service, environment = PROCESSES[process], stack.environment()
-    environment |= service.variables(environment)
+    environment |= service.variables(environment) | (secure.of_process(stack, service) if stack.secure else {})
     say(f"{process} runs here; its supervised one is stopped meanwhile, and comes back when this one ends")
     try:
         with subprocess.Popen(shlex.split(service.command), cwd=REPO, env=environment) as child:

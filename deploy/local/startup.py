@@ -7,7 +7,8 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from environment import KAFKAS, REPO, Stack, StackError, is_elsewhere, remember, taken
+import secure
+from environment import KAFKAS, MODE, REPO, Stack, StackError, is_elsewhere, remember, taken
 from generate import gateway_conf, supervisor_conf
 from issuer import publish_keys
 from ready import port_of, ports_of, waiting_for
@@ -73,13 +74,20 @@ def prepare(stack: Stack) -> None:
         (stack.directory / name).mkdir(parents=True, exist_ok=True)
     remember(stack)
     publish_keys(stack.directory / "issuer")
+    properties = "deploy/local/kafka.properties"
+    if stack.secure:
+        secure.prepare(stack)
+        (stack.directory / MODE).write_text(stack.secure)
+        plain, properties = (REPO / properties).read_text(), f"{stack.directory}/kafka.properties"
+        Path(properties).write_text(secure.kafka_properties(stack, plain))
     (stack.directory / "gateway/nginx.conf").write_text(gateway_conf(stack))
     (stack.directory / "supervisord.conf").write_text(supervisor_conf(stack))
+    users = secure.kafka_format(stack) if stack.secure else []
     for name in KAFKAS:
         if not (stack.directory / name / "meta.properties").exists():
             ours = [f"{variable}={value}" for variable, value in stack.kafka(name).items()]
             tool = ["env", *ours, ".stack/parts/bin/java", "-cp", ".stack/parts/kafka/*", "kafka.tools.StorageTool"]
-            words = ["format", "-t", KAFKA_CLUSTER_ID, "-c", "deploy/local/kafka.properties"]
+            words = ["format", "-t", KAFKA_CLUSTER_ID, "-c", properties, *users]
             to_the_end(stack, "kafka-format", [*tool, *words])
 
 
@@ -87,6 +95,8 @@ def provision(stack: Stack, began: float) -> None:
     """Create tables, topics and subjects from the files that describe them."""
     to_the_end(stack, "tables", [sys.executable, "deploy/tables.py"])
     to_the_end(stack, "contracts", [sys.executable, "-m", "contracts", "apply"])
+    if stack.secure:
+        to_the_end(stack, "acls", [sys.executable, "-m", "contracts", "acls", "--apply"])
     say(f"{time.monotonic() - began:6.1f} s  tables, topics and subjects are in place")
 
 

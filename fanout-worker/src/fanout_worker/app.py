@@ -28,8 +28,9 @@ def fan_out() -> NoReturn:
     celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     progress = Progress()
+    writer = TimelineWriter(nodes)
     deliveries = Deliveries(
-        TimelineWriter(nodes),
+        writer,
         follows,
         tweets,
         celebrities,
@@ -50,7 +51,7 @@ def fan_out() -> NoReturn:
         SERVICE,
         settings,
         [consume(topic, deliver) for topic in TOPICS_READ],
-        stores={"redis": nodes.check, "dynamodb": check_tables},
+        stores={"redis": writer.check, "dynamodb": check_tables},
         refresh={"celebrities": index.refresh},
         repair="python -m fanout_worker cold --all",
         progress=progress,

@@ -15,8 +15,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports 
 from contracts import Topic, kafka_settings
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.oauth_tokens import TokenError
 
 TIMEOUT_SECONDS = 5.0
+_GRACE_SECONDS = 2.0
 FATAL_ONLY = 2  # a log_level of librdkafka: it writes several lines a second while a broker is away
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 _FORBIDDING = {
@@ -147,8 +149,15 @@ class KafkaTopics:
 
     def _connected(self) -> AdminClient:
         """Return a client; one that failed is not asked again: after a broker's end some fail for ever."""
-        client = self._client or AdminClient(self._kafka.librdkafka(log_level=FATAL_ONLY, error_cb=self._note))
-        self._client = client
+        if (client := self._client) is not None:
+            return client
+        try:
+            self._kafka.fetch_token()  # a client without one is waited for, and then says less
+            self._client = client = AdminClient(self._kafka.librdkafka(log_level=FATAL_ONLY, error_cb=self._note))
+        except (KafkaException, TokenError) as error:
+            raise StoreRefusedError(
+                f"Kafka at {self._where} refuses this process: {error}; {self._kafka.hint}"
+            ) from error
         return client
 
     def _note(self, trouble: KafkaError) -> None:
@@ -158,7 +167,7 @@ class KafkaTopics:
 
     def _answer(self, future: Any, topic: str | None = None, group: str | None = None) -> Any:
         try:
-            answer = future.result(self._timeout)
+            answer = future.result(self._timeout + _GRACE_SECONDS)  # a client with a question open is not given up
         except (KafkaException, TimeoutError) as error:
             raise self._named(error, topic, group) from error
         self._trouble = None
@@ -166,9 +175,9 @@ class KafkaTopics:
 
     def _named(self, error: Exception, topic: str | None, group: str | None) -> StoreAwayError:
         """Say what an error of Kafka's means to us."""
-        if self._client is not None:
-            self._client.poll(0)  # tells _note
-        self._client = None
+        client, self._client = self._client, None
+        if client is not None:
+            client.poll(0)  # tells _note
         trouble, self._trouble = self._trouble, None
         code = error.args[0].code() if isinstance(error, KafkaException) else None
         name = self._kafka.topic_name(topic) if topic else ", ".join(map(self._kafka.topic_name, self._topics))

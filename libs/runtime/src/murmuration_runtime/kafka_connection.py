@@ -85,6 +85,11 @@ class KafkaSettings(EnvironmentSettings):
             TlsFiles(self.kafka_oauth_ca_file),
         )
 
+    def fetch_token(self) -> None:
+        """Raise TokenError if this process is to log in by a token and gets none."""
+        if self.kafka_sasl_mechanism == "OAUTHBEARER":
+            self.tokens()()
+
     @property
     def hint(self) -> str:
         """Name the settings that decide whether Kafka lets us in."""

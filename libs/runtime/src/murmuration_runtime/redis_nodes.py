@@ -7,7 +7,7 @@ node. A cluster refuses that where a slot moves: then each item is asked about b
 import hashlib
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import chain
@@ -149,10 +149,16 @@ class Nodes:
                 raise RedisRefusedError(f"Redis is not trusted: {error}; check REDIS_CA_FILE") from error
             raise RedisAwayError(f"Redis did not answer: {error}") from error
 
-    def check(self) -> None:
-        """Raise RedisAwayError or RedisRefusedError unless Redis answers."""
+    def check(self, use: Callable[[], object] = int) -> None:
+        """Raise RedisAwayError unless Redis answers, and RedisRefusedError if it forbids us this use of it."""
         with self.errors_named():
             self.client.ping()
+        try:
+            use()
+        except RedisRefusedError:
+            raise
+        except RedisAwayError:  # one node of a cluster: what lives on the others is served
+            return
 
     def close(self) -> None:
         """Give the connections back."""

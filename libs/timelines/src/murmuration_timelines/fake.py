@@ -66,9 +66,10 @@ class FakeNodes(Nodes):
         """Do nothing: errors here have their names."""
         yield
 
-    def check(self) -> None:
+    def check(self, use: Callable[[], object] = int) -> None:
         """Raise RedisAwayError while it is away."""
         self.run("ping", (), lambda: None)
+        use()
 
     def run(self, name: str, keys: Sequence[str], work: Callable[[], Any]) -> Any:
         """Do something as one call."""

@@ -36,6 +36,7 @@ new ones; and if that was taken back, `reset_timelines` goes before a second try
 """
 
 VERSION = 1
+NOBODY = " "  # no user's id: whose timeline is read to see whether Redis lets us
 
 CAP = 800  # tweets that a timeline keeps
 SLACK = 64  # it is cut in bulk, when it is this much over

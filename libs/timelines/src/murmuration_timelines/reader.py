@@ -75,8 +75,8 @@ class TimelineReader:
         self.authors = self._timelines(layout.author_timeline, layout.author_followees)
 
     def check(self) -> None:
-        """Raise RedisAwayError unless Redis answers."""
-        self._nodes.check()
+        """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us read a timeline."""
+        self._nodes.check(lambda: self.home.load([layout.NOBODY]))
 
     def noted(self, user_id: str) -> list[str]:
         """Return the followees whose edge changed lately: an index may not know yet."""

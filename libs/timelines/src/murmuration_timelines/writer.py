@@ -18,6 +18,10 @@ class TimelineWriter:
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
 
+    def check(self) -> None:
+        """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us write a timeline."""
+        self._nodes.check(lambda: self.insert("", [layout.NOBODY]))
+
     def add_recent(self, author_id: str, tweet_id: str) -> None:
         """Keep the tweet among its author's recent ones."""
         key = layout.recent(author_id)

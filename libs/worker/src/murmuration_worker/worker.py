@@ -72,8 +72,9 @@ def run_worker(
     topics = KafkaTopics(settings, [each.topic for each in consumptions], rights=rights)
 
     def check_kafka() -> dict[str, str]:
+        ids = topics.ids()
         topics.committed(service)  # Faust would end, again and again, where it may not join the group
-        return topics.ids()
+        return ids
 
     topic_ids = readiness.wait("kafka", check_kafka, ContractError)
     codecs = readiness.wait("registry", lambda: _codecs(consumptions, settings), RegistryAwayError, ContractError)

@@ -1,0 +1,51 @@
+"""The stack's mode in which stores ask who is there; `make proof ONLY=connections` tries it on the real parts."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from murmuration_timelines import layout, scripts
+
+LINES = (Path(__file__).parents[1] / "redis.acl").read_text("utf-8").splitlines()
+USERS = {line.split()[1]: line.split()[2:] for line in LINES}
+KEYS = (
+    layout.home_timeline,
+    layout.followees,
+    layout.author_timeline,
+    layout.author_followees,
+    layout.noted,
+    layout.recent,
+    layout.body,
+)
+
+
+@pytest.mark.parametrize(
+    ("user", "runs"),
+    [
+        (
+            "timeline-service",
+            (scripts.LOAD, scripts.BEGIN, scripts.RENEW, scripts.COMMIT, scripts.RECENT, scripts.BODIES, scripts.FILL),
+        ),
+        ("fanout-worker", (scripts.INSERT, scripts.AGREE, scripts.RESET)),
+    ],
+)
+def test_a_user_may_do_what_its_scripts_do(user, runs):
+    """And touch the keys of the layout, whichever versions of a name there are."""
+    called = {command.lower() for script in runs for command in re.findall(r"call\('([A-Z]+)'", script.text)}
+    assert called
+    assert {f"+{command}" for command in called} - set(USERS[user]) == set()
+    assert {f"~{name('').split('{')[0].rstrip(':')}:*" for name in KEYS} - set(USERS[user]) == set()
+
+
+def test_a_mode_that_does_not_exist_is_refused_by_its_name():
+    """SECURE=yes would else mean nothing."""
+    stack = Path(__file__).parents[1] / "local/stack.py"
+    environment = os.environ | {"SECURE": "yes"}
+    command = [sys.executable, str(stack), "status", "--name", "nobodys"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "stack.py: SECURE=yes is no mode: it is scram or oauthbearer, or not set\n"
