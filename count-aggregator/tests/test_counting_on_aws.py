@@ -27,6 +27,7 @@ SWITCHES = {
     Unkindness.TORN_READ: 0.5,
     Unkindness.INTERLEAVING: 0.5,
     Unkindness.CLOCKS_APART_LAG: 3600,
+    Unkindness.LATE_WRITE: 0.1,
 }
 MET = {
     Unkindness.CONFLICT,

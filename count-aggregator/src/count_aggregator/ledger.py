@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from contracts.tables import LEDGERS, USERS
 from count_aggregator.tally import Tally
-from murmuration_runtime.dynamo import errors_named, retry_conflicts
+from murmuration_runtime.dynamo import errors_named, items, retry_conflicts
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.throttling import throttled
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 ACTIONS = 100  # in one TransactWriteItems
 ROOM = ACTIONS - 1  # for users and shards; one is the place
 PLACE = "place"  # its shard_id; no shard of a stream is called that
-KEYS = 100  # in one BatchGetItem
 MOST_GAPS = 500  # of one place; an item has room for some thousands
 
 
@@ -90,19 +89,8 @@ class Ledger:
         What was counted of a key before its topic grew, was counted under the partition where it lay then.
         """
         found = dict.fromkeys(shards, -1)
-        keys: list[Any] = [
-            _key(each, shard) for each in (partition_id, *self._ancestors(partition_id)) for shard in found
-        ]
-        while keys:
-            wanted: Any = {self._ledgers: {"Keys": keys[:KEYS], "ConsistentRead": True}}
-            with errors_named():
-                answer = self._dynamodb.batch_get_item(RequestItems=wanted)
-            for item in answer["Responses"].get(self._ledgers, []):
-                shard = item[LEDGERS.shard_id]["S"]
-                found[shard] = max(found[shard], int(item[LEDGERS.sequence_number]["S"]))
-            if answer.get("UnprocessedKeys"):
-                raise StoreAwayError(f"DynamoDB gave only some of the watermarks of {partition_id}: it throttles")
-            del keys[:KEYS]
+        for item in items(self._dynamodb, self._ledgers, [_key(partition_id, shard) for shard in found]):
+            found[item[LEDGERS.shard_id]["S"]] = int(item[LEDGERS.sequence_number]["S"])
         return found
 
     def write(
