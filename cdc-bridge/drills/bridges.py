@@ -16,14 +16,17 @@ from typing import Any, Self
 from murmuration_testkit.dynamodb_local import DynamoDbLocal
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import get, metric
+from murmuration_testkit.released import Checkout
 from murmuration_testkit.waiting import eventually
 
 
 class Bridge:
-    """One cdc-bridge, started as the deployment starts it."""
+    """One cdc-bridge, started as the deployment starts it; of today's code, or of another checkout's."""
 
-    def __init__(self, log: Path, **environment: str) -> None:
+    def __init__(self, log: Path, checkout: Checkout | None = None, /, **environment: str) -> None:
         self._log = log
+        self._python = str(checkout.python) if checkout else sys.executable
+        self._directory = checkout.directory if checkout else None
         self._environment = {**os.environ, "LEASE_SECONDS": "2", **environment, "HOST": "127.0.0.1"}
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -31,9 +34,11 @@ class Bridge:
         """Start it, on another port each time."""
         self.port = free_port()
         self._environment["ADMIN_PORT"] = str(self.port)
-        command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "cdc_bridge"]
+        command = ["setpriv", "--pdeathsig", "KILL", self._python, "-m", "cdc_bridge"]
         with self._log.open("ab") as stderr:
-            self._child = subprocess.Popen(command, env=self._environment, stderr=stderr)  # noqa: S603
+            self._child = subprocess.Popen(  # noqa: S603
+                command, cwd=self._directory, env=self._environment, stderr=stderr
+            )
         return self
 
     def until_ready(self) -> Self:
@@ -67,8 +72,10 @@ class Bridge:
 
     def command(self, *words: str) -> str:
         """Do what an operator does beside it; return what was said."""
-        command = [sys.executable, "-m", "cdc_bridge", *words]
-        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)  # noqa: S603
+        command = [self._python, "-m", "cdc_bridge", *words]
+        done = subprocess.run(  # noqa: S603
+            command, cwd=self._directory, env=self._environment, capture_output=True, text=True, check=False
+        )
         return done.stdout + done.stderr
 
     def send(self, number: signal.Signals) -> None:

@@ -157,12 +157,19 @@ def _codec() -> Codec | None:
 @contextmanager
 def world(count: int = 2, **settings: str) -> Iterator[World]:
     """Have a DynamoDB, bridges and a load; nobody else writes to them."""
-    codec: Any = eventually(_codec, within=SETTLED)  # the drill before may have killed the registry
-    with dynamodb_local() as store, bridges(store, count, **settings) as started:
-        load, tap = Load(store), Tap("FollowChanged")
-        load.start()
-        try:
-            yield World(store, started, load, tap, codec)
-        finally:
-            load.stop()
-            tap.close()
+    eventually(_codec, within=SETTLED)  # the drill before may have killed the registry
+    with dynamodb_local() as store, bridges(store, count, **settings) as started, under_load(store, started) as here:
+        yield here
+
+
+@contextmanager
+def under_load(store: DynamoDbLocal, started: list[Bridge]) -> Iterator[World]:
+    """Have a load on these bridges."""
+    codec: Any = eventually(_codec, within=SETTLED)
+    load, tap = Load(store), Tap("FollowChanged")
+    load.start()
+    try:
+        yield World(store, started, load, tap, codec)
+    finally:
+        load.stop()
+        tap.close()
