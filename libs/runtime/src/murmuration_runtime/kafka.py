@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports them without saying so
     AclOperation,
     AdminClient,
@@ -19,6 +26,7 @@ from murmuration_runtime.oauth_tokens import TokenError
 
 TIMEOUT_SECONDS = 5.0
 _GRACE_SECONDS = 2.0
+_REASON_SECONDS = 0.2
 FATAL_ONLY = 2  # a log_level of librdkafka: it writes several lines a second while a broker is away
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 _FORBIDDING = {
@@ -109,6 +117,24 @@ class KafkaTopics:
         (future,) = self._connected().list_consumer_group_offsets(asked, request_timeout=self._timeout).values()
         found = self._answer(future, group=group).topic_partitions
         return {self._partition(each): max(0, each.offset) for each in found}
+
+    def check_group(self, group: str) -> None:
+        """Raise StoreRefusedError unless this process may be in the group, KafkaAwayError if nobody says.
+
+        A consumer asks: librdkafka's admin client was seen to end the process when a broker that starts is asked this.
+        """
+        settings = {"group.id": self._kafka.group_name(group), "log_level": FATAL_ONLY, "error_cb": self._note}
+        consumer = None
+        try:
+            consumer = Consumer(self._kafka.librdkafka(**settings))
+            consumer.committed([self._place(min(self.partitions))], timeout=self._timeout)
+        except KafkaException as error:
+            told = consumer.poll(_REASON_SECONDS) if consumer else None  # the exception itself is only a timeout
+            reason = told.error() if told else None
+            raise self._named(KafkaException(reason) if reason else error, None, group) from error
+        finally:
+            if consumer is not None:
+                consumer.close()
 
     def starts(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offset of the first message that Kafka still has of each partition."""

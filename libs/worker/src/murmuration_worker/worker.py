@@ -73,7 +73,7 @@ def run_worker(
 
     def check_kafka() -> dict[str, str]:
         ids = topics.ids()
-        topics.committed(service)  # Faust would end, again and again, where it may not join the group
+        topics.check_group(service)  # Faust would end, again and again, where it may not join the group
         return ids
 
     topic_ids = readiness.wait("kafka", check_kafka, ContractError)
