@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from cdc_bridge import kafka_producer
 from cdc_bridge.kafka_producer import WINDOW
 from cdc_bridge.kafka_publisher import PRODUCERS, Producers, PublishError, RefusedError
 from cdc_bridge.lineage import ShardKey
@@ -77,6 +78,27 @@ class TestReadingAhead:
         behind = one.begin(page(0))
         assert (refused.settled(), behind.settled()) == (True, True)
         assert isinstance(error_of(behind), RefusedError)
+
+
+class TestAQueueThatIsFull:
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch):
+        """Have producers that keep 64 KB, which another shard's messages may fill."""
+        monkeypatch.setattr(kafka_producer, "QUEUE_KB", 64)
+
+    def test_a_smaller_message_does_not_overtake_one_that_does_not_fit(self, kafka, two):
+        """To a consumer's watermark the large one would be a repeat, and never count."""
+        one, other = two
+        kafka.take_down(1)
+        filling = other.begin(numbered(TOPIC, range(100, 150), size=1000))
+        begun = one.begin([*numbered(TOPIC, [1], size=30_000), *numbered(TOPIC, [2, 3])])
+        beside = other.begin(numbered(TOPIC, [150]))
+        kafka.bring_up(1)
+        for batch in (filling, begun, beside):
+            batch.wait()
+        found = kafka.numbers(TOPIC, 0)
+        assert [number for number in found if 0 < number < 100] == [1, 2, 3]
+        assert [number for number in found if number >= 100] == [*range(100, 151)]
 
 
 class TestWhatEndsAProducer:

@@ -12,7 +12,8 @@ a consumer's watermark would take the earlier one's retry for a repeat. Between 
 4. After requests out of sequence librdkafka begins a new epoch by itself and sends again. A broker that knows an older
    epoch takes only sequence 0 as the first of a new one, so rule 2 still holds; but nobody asked for it: the producer
    ends when its statistics show it. They show producer_epoch; epoch_cnt does not count these.
-5. A shard has at most WINDOW messages in librdkafka, which gives none of them back. The others wait here, in order.
+5. A shard has at most WINDOW messages in librdkafka, which gives none of them back. The others wait here, in order:
+   behind one for which there is no room, none of its shard goes to that partition, though room may come meanwhile.
 """
 
 import logging
@@ -165,11 +166,13 @@ class SharedProducer:
         return None
 
     def _hand_over(self, lane: _Lane) -> None:
-        """Give librdkafka what may go now, in order; what may not stays."""
+        """Give librdkafka what may go now, in order; what may not stays, and so does all of its shard behind it."""
         kept: list[tuple[Batch, Message]] = []
+        full: set[Sender] = set()
         while lane.waiting and not lane.first_is_out and self.fault is None:
             batch, message = lane.waiting.popleft()
-            if batch.sender.error is None and not self._produce(lane, batch, message):
+            if batch.sender in full or (batch.sender.error is None and not self._produce(lane, batch, message)):
+                full.add(batch.sender)
                 kept.append((batch, message))
         lane.waiting.extendleft(reversed(kept))
 
