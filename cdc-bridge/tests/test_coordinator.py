@@ -398,6 +398,17 @@ def test_a_table_that_goes_away_later_is_measured_and_no_reason_to_be_unready(wo
     assert [getattr(line, "reason", "") for line in caplog.records].count("table followers: gone") == 1
 
 
+def test_while_a_table_is_away_its_stream_is_read_on_into_new_shards(world):
+    """Only a new stream needs the table: children and a dead bridge's shards do not."""
+    world.start(look_seconds=0.01)
+    eventually(lambda: published(world, 5))
+    world.streams.arn = away(StoreAwayError("table followers: gone"))
+    eventually(lambda: METRICS.get_sample_value("store_up", {"store": "stream of followers"}) == 0)
+    world.streams.listed["child"] = MemoryShard("child", "old", records(6, 7))
+    world.streams.listed["old"].closed = True
+    eventually(lambda: published(world, 7))
+
+
 def test_a_store_that_refuses_this_process_makes_it_unready(world):
     """Its own credentials are wrong, in the rounds or only for a shard's pages; another bridge's may be right."""
     bridge, _ = world.start()

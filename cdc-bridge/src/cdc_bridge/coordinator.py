@@ -140,6 +140,8 @@ class Coordinator:
 
     def _look_at_table(self, table: str) -> None:
         self._found[table] = self._discovery.table(table)
+        if away := self._discovery.away[table]:
+            raise away
 
     def _look_at_topics(self) -> None:
         """Stop while a topic is not what it was; while Kafka is away, the readers wait by themselves."""

@@ -74,11 +74,12 @@ class Discovery:
         self._steady = steady
         self._listings = Listings(self._shards, bridges, clock, steady)
         self.rows_read: dict[str, int] = {}  # by table, in its last look
+        self.away: dict[str, StoreAwayError | None] = {}  # why a table did not name its stream in its last look
         self._absences: defaultdict[str, Absences] = defaultdict(Absences)  # by stream
 
     def table(self, table: str) -> Mapping[ShardKey, Row]:
         """Look at a table's streams and return the shards that may be read; a drained stream makes way for the next."""
-        current, away = self._current(table)
+        current, self.away[table] = self._current(table)
         if current is not None:
             self._begin(table, current)
         streams = self._leases.rows(table_key(table))
@@ -110,8 +111,6 @@ class Discovery:
         if tips:
             metrics.PUBLISHED_UNTIL.labels(table).set(min(tips))
         gaps.count_open(table, streams.values(), shards)
-        if away:
-            raise away
         return found
 
     def topics(self) -> bool:
