@@ -8,7 +8,7 @@ from confluent_kafka import Consumer
 
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.waiting import eventually
-from murmuration_worker.dead_letters import DeadLetters
+from murmuration_worker.dead_letters import DeadLetters, letter_for
 
 
 @pytest.fixture
@@ -36,3 +36,30 @@ def test_a_dead_letter_says_why_and_whence(server, topic, message):
     assert (headers["partition"], headers["offset"], headers["followee_id"]) == (b"3", b"42", b"bob")
     assert headers["odd"] is None
     assert headers["consumer"] == b"test"
+
+
+@pytest.mark.parametrize("key", [b"bob", b"k" * 600_000])
+@pytest.mark.parametrize("headers", [[("followee_id", b"bob")], [("followee_id", b"bob"), ("long", b"h" * 600_000)]])
+@pytest.mark.parametrize("reason", ["the magic byte is 1", "ü" * 2_000_000])
+def test_what_would_be_too_large_loses_its_end_and_says_so(topic, message, key, headers, reason):
+    """A message of the topic's full size and what is said about it: else Kafka would refuse it for ever."""
+    value = b"v" * 1_048_500
+    letter = letter_for(topic, message(value, headers=headers)._replace(key=key), reason, "test")
+    assert topic.max_message_bytes - 100 < letter.size <= topic.max_message_bytes
+    assert value.startswith(letter.value)
+    said = dict(letter.headers)
+    assert said["truncated"] == f"{len(letter.value)} of {len(value)} bytes".encode()
+    assert (said["followee_id"], said["consumer"], said["offset"]) == (b"bob", b"test", b"7")
+
+
+@pytest.mark.parametrize("value", [None, b"", b"v" * 1_000_000])
+def test_what_fits_stays_as_it_came(topic, message, value):
+    letter = letter_for(topic, message(value), "why", "test")
+    assert (letter.key, letter.value, letter.headers[:3]) == (b"bob", value, message(value).headers)
+    assert "truncated" not in dict(letter.headers)
+
+
+@pytest.mark.stack
+def test_kafka_takes_a_letter_of_a_message_that_fills_its_topic(topic, message):
+    """The default limit of librdkafka is below the topic's."""
+    DeadLetters(KafkaSettings(), "test").send(topic, message(os.urandom(topic.max_message_bytes - 100)), "why")
