@@ -3,8 +3,10 @@
 import pytest
 
 from cdc_bridge.expiry import Expiry
+from cdc_bridge.lease_items import item_of
 from cdc_bridge.lineage import Row, ShardKey, State
 from cdc_bridge.sharing import Sharing
+from contracts.tables import LEASES, MIGRATIONS
 
 from .memory import LEASE_MS, MemoryLeases, hold, take
 
@@ -75,3 +77,22 @@ def test_a_renewal_of_a_released_bridge_counts_too():
     assert expiry.look({"shard": row}, 6) == {"shard": LEASE_MS + 6}
     assert expiry.look({}, 7) == {}
     assert expiry.look({"shard": row}, 8) == {"shard": LEASE_MS + 8}
+
+
+@pytest.mark.parametrize("is_switched", [False, True])
+def test_a_released_bridge_has_no_share_of_what_it_cannot_take(world, is_switched):
+    """After the switch it takes no row that has moved, so half of all shards would stay nobody's while it lives."""
+    arn = "arn:aws:dynamodb:::table/followers/stream/2026-11-19T00:00:00.000"
+    rows = {ShardKey("followers", arn, f"shard-{n}"): Row(f"shard-{n}", State.OPENED) for n in range(4)}
+    migration = {MIGRATIONS.migration: {"S": MIGRATIONS.SPREAD_LEASES}}
+    if is_switched:
+        migration[MIGRATIONS.switched_at] = {"N": "1"}
+    dynamodb = world.leases._dynamodb  # noqa: SLF001
+    dynamodb.put_item(TableName=MIGRATIONS.name, Item=migration)
+    released = item_of("bridges", Row("0.2.0", State.READING, epoch=1, expires_at=NOW))
+    del released[LEASES.renewals]  # it knows none
+    dynamodb.put_item(TableName=LEASES.name, Item=released)
+    world.leases.live("another of ours", NOW)
+    world.leases.rows(arn)
+    moves = world.us.moves(rows, {})
+    assert (len(moves.take), world.us.bridges) == (2 if is_switched else 1, 3)

@@ -1,10 +1,11 @@
 """Our share of the shards: which leases to take, which to give back, and who else is alive.
 
 Rule: what is nobody's or a dead owner's is taken until we hold our share. Whether an owner lives is judged by its own
-writes and our steady clock: expiry.py.
+writes and our steady clock: expiry.py. A bridge up to 0.2.0 takes no row that has moved, so once rows move it has no
+share: what it holds it keeps, and everything else is for the others.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from cdc_bridge.balance import moves
@@ -54,12 +55,20 @@ class Sharing:
         for shard, row in rows.items():
             if shard not in owners:  # one of our own name that we do not hold was lost
                 owners[shard] = row.owner if row.owner != self._owner and ends[shard] > now else None
-        take, give = moves(self._owner, alive, owners)
+        take, give = moves(self._owner, self._sharers(alive, bridges, owners), owners)
         moving = [shard for shard, held_lease in held.items() if self._leases.must_move(held_lease.lease.part)]
         give += [shard for shard in moving[:MOVED_AT_ONCE] if shard not in give]
         waits = [until[name] for name in alive - {self._owner}]
         waits += [ends[shard] for shard, owner in owners.items() if owner not in (None, self._owner)]
         return Moves({shard: rows[shard] for shard in take}, give, min(waits, default=now + self._lease_ms) - now)
+
+    def _sharers(
+        self, alive: Collection[str], bridges: Mapping[str, Row], shards: Iterable[ShardKey]
+    ) -> Collection[str]:
+        """Return the bridges that can take these shards; one up to 0.2.0 counts no renewals."""
+        if not any(self._leases.must_move(shard.stream_arn) for shard in shards):
+            return alive
+        return [name for name in alive if bridges[name].renewals]
 
     def take(self, shard: ShardKey, row: Row) -> HeldLease | None:
         """Take a shard, unless its row has changed since we saw it."""
