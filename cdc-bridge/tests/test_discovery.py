@@ -9,6 +9,7 @@ from cdc_bridge.discovery import Discovery
 from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import Progress
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, State
+from contracts.tables import LEASES, MIGRATIONS
 from murmuration_runtime.metrics import METRICS
 
 from .memory import MemoryLeases, take
@@ -142,3 +143,31 @@ def test_a_row_that_was_noted_by_a_released_bridge_is_no_first_listing(world):
     world.streams.listing.append(Shard("child", "open"))
     world.looks(world.discovery(), 1)
     assert set(world.leases.rows("arn")) == {"open"}
+
+
+def test_nothing_goes_on_behind_a_loss_that_could_not_be_written(world, monkeypatch):
+    """Its reader lives and has just moved its checkpoint: it is not lost, and its child must wait."""
+    discovery = world.discovery(Policy.CONTINUE)
+    world.looks(discovery, 1)
+    begun(world)
+    world.streams.listing = [Shard("child", "open")]
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(world.leases, "overrule", lambda *_: False)
+        assert world.looks(discovery) == []
+        assert world.leases.rows(LEASES.streams_of("followers"))["arn"].tip_at == NOW
+    assert world.looks(discovery, 1) == ["child"]
+    assert world.row().gap
+
+
+def test_a_shard_that_nobody_saw_is_told_once_also_where_rows_lie_in_parts(world):
+    """Its row is made and ended in one look, wherever it lies."""
+    world.streams.current = "arn:aws:dynamodb:::table/followers/stream/2026-11-19T00:00:00.000"
+    migration = {MIGRATIONS.migration: {"S": MIGRATIONS.SPREAD_LEASES}, MIGRATIONS.switched_at: {"N": "1"}}
+    world.leases._dynamodb.put_item(TableName=MIGRATIONS.name, Item=migration)  # noqa: SLF001
+    discovery = world.discovery(Policy.CONTINUE)
+    world.looks(discovery, 1)
+    world.streams.listing = [Shard("child", "never seen")]
+    world.now += APART_MS
+    assert world.looks(discovery) == ["child"]
+    assert world.leases.rows(world.streams.current)["never seen"].gap
+    assert len([name for name in world.leases.rows(LEASES.recounts()) if "never seen" in name]) == 1

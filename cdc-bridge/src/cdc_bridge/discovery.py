@@ -202,14 +202,18 @@ class Discovery:
             return []
 
     def _lose(self, table: str, stream_arn: str, row: Row, kind: gaps.Kind, detail: str, passed: Row) -> Row:
-        """Write down a gap, once; return the row: `passed` is what it becomes if nobody need clear the gap first."""
+        """Write down a gap, once; return the row: `passed` is what it becomes if nobody need clear the gap first.
+
+        A row that has changed since it was read is judged again in the next look, and nothing goes on before.
+        """
         becomes = replace(passed, gap=gaps.describe(kind, detail, row.position))
         if self._holds_up:
             becomes = replace(becomes, state=State.GAP, since=row.since)
         gaps.owe_recount(self._leases, table, row.shard_id, str(becomes.gap), self._clock())
         if self._leases.overrule(stream_arn, row, becomes):
             gaps.tell(table, stream_arn, row.shard_id, row.position, kind, detail)
-        return becomes
+            return becomes
+        return becomes if self._holds_up else row
 
     def _row(self, shard: Shard, rows: Mapping[str, Row], tip_at: int) -> Row:
         """Return a shard's row, or the one it will have: nothing in it is older than its parent's tip."""

@@ -172,7 +172,7 @@ class LeaseTable(Leases):
             "ExpressionAttributeNames": _names(same),
             "ExpressionAttributeValues": values,
         }
-        return self._put(was.part or of, becomes, condition)
+        return self._put(was.part or self._known_layout().place_of(of, was.shard_id), becomes, condition)
 
     def advance(self, of: str, stream_arn: str, tip_at: int) -> None:
         with suppress(LeaseLostError):
