@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PATIENCE: Any = {
     "attempts": 2,
     "connect_seconds": 1,
-    "read_seconds": 3,  # a call and its retry end well within a lease
+    "read_seconds": 3,  # a call and its retry end within a lease of ten seconds
     "connections": 50,  # more than there are threads
 }
 _TRIMMED = "TrimmedDataAccessException"  # older than 24 hours

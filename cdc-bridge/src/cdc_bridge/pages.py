@@ -47,7 +47,8 @@ class PagesAhead:
 
     def fetch(self, after: str | None) -> None:
         """Let a free thread read the next page."""
-        self._ahead = self._threads.submit(self._pages.read, after), self._clock()
+        asked_at = self._clock()  # before: what was committed later may not be in the answer
+        self._ahead = self._threads.submit(self._pages.read, after), asked_at
 
     def read(self, after: str | None) -> tuple[Page, int]:
         """Return the next page, or raise what its reading raised."""

@@ -1,6 +1,6 @@
 """Renewing what this process holds, beside whatever else it does.
 
-Rule: one write for each shard and round, and nothing in a round waits for a stream, for Kafka or for another lease.
+Rule: one write for each shard and round, and nothing in a round waits for a stream or for Kafka.
 """
 
 import logging
