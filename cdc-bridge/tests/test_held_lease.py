@@ -1,5 +1,6 @@
 """A lease that this process holds: one write a round, and none after it is over."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, State
 from murmuration_runtime.errors import StoreAwayError
 
-from .memory import LEASE_MS, MemoryLeases, take
+from .memory import LEASE_MS, MemoryLeases, hold, take
 
 NOW = 1_700_000_000_000
 
@@ -120,3 +121,16 @@ def test_whoever_lost_it_learns_so_at_once(world):
     with pytest.raises(LeaseLostError):
         world.held.renew()
     assert not world.held.is_held(0)
+
+
+def test_no_order_wipes_out_a_gap_that_it_has_not_seen():
+    """Of a shard that was never begun nothing else changes when reading goes on behind a gap."""
+    leases = MemoryLeases()
+    leases.note("arn", Row("shard", State.LEFT, since=1))
+    held = hold(leases, "arn", "shard", lambda: 2)
+    seen = leases.rows("arn")["shard"]
+    held.go_on("lost")
+    assert not leases.overrule("arn", seen, seen)
+    assert leases.rows("arn")["shard"].gap == "lost"
+    now = leases.rows("arn")["shard"]
+    assert leases.overrule("arn", now, replace(now, gap=None))

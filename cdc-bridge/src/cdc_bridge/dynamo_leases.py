@@ -161,11 +161,12 @@ class LeaseTable(Leases):
     def overrule(self, of: str, was: Row, becomes: Row) -> bool:
         same = "#epoch = :epoch AND #state = :state"
         values = {":epoch": {"N": str(was.epoch)}, ":state": {"S": was.state}}
-        if was.position is None:
-            same += " AND attribute_not_exists(#position)"
-        else:
-            same += " AND #position = :position"
-            values[":position"] = {"S": was.position}
+        for name, text in (("position", was.position), ("gap", was.gap)):
+            if text is None:
+                same += f" AND attribute_not_exists(#{name})"
+            else:
+                same += f" AND #{name} = :{name}"
+                values[f":{name}"] = {"S": text}
         becomes = replace(becomes, owner=None, expires_at=0, renewals=0, epoch=was.epoch + 1)
         condition = {
             "ConditionExpression": same,
