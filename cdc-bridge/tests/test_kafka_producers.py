@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 
@@ -150,6 +151,30 @@ class TestWhatEndsAProducer:
         assert not isinstance(error, RefusedError)
         assert "new epoch" in str(error_of(two[0].begin(page(0))))
         self.again(kafka, producers)
+
+
+class TestAnErrorThatNobodyForesaw:
+    """It ends the producer: else all of its shards would wait for a thread that is gone."""
+
+    @pytest.mark.parametrize("handed_before", [0, 1])
+    def test_while_a_message_is_handed_over(self, kafka, producers, two, handed_before):
+        """By the shard's own thread, or by the producer's when the first to a partition has been acknowledged."""
+        one, other = two
+        shared, real = one._producer, one._producer._producer  # noqa: SLF001
+        answers = [real.produce] * handed_before
+
+        def produce(*args, **kwargs):
+            return (answers.pop() if answers else int)(*args, **kwargs)  # a TypeError
+
+        shared._lanes.clear()  # noqa: SLF001 - so the first goes alone
+        shared._producer = SimpleNamespace(  # noqa: SLF001
+            produce=produce, poll=real.poll, purge=real.purge, flush=real.flush
+        )
+        assert "TypeError" in str(error_of(one.begin(numbered(TOPIC, [1, 2]))))
+        assert "TypeError" in str(error_of(other.begin(numbered(TOPIC, [1]))))
+        with producers.publisher(ShardKey("followers", "arn", "one")) as again:
+            again.publish(numbered(TOPIC, [1, 2]))
+        assert kafka.numbers(TOPIC, 0)[-2:] == [1, 2]
 
 
 class TestNobodyElseIsHarmed:

@@ -130,11 +130,9 @@ class SharedProducer:
     def _run(self) -> None:
         while self.fault is None:
             try:
-                served = self._producer.poll(POLL_SECONDS)
-            except Exception as error:  # noqa: BLE001 - only what ends the producer is raised here, in many guises
+                self._settle(self._producer.poll(POLL_SECONDS))
+            except Exception as error:  # noqa: BLE001 - what ends the producer is raised here, in many guises
                 self.end(PublishError(f"the producer has ended: {error!r}"))
-            else:
-                self._settle(served)
         self._close(self.fault)
 
     def _settle(self, served: int) -> None:
@@ -192,16 +190,19 @@ class SharedProducer:
                 on_delivery=partial(lane.report_first, batch) if lane.first_is_out else batch.report,
                 headers=[*message.headers],
             )
-        except (BufferError, KafkaException) as error:
+        except BufferError:
             lane.first_is_out = False
             sender.handed -= 1
-            if isinstance(error, BufferError):
-                return False
-            failure = failure_of(error.args[0], f"{message.topic} [{message.partition}]", batch.count)
+            return False
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing may go behind this message
+            lane.first_is_out = False
+            sender.handed -= 1
+            code = error.args[0] if isinstance(error, KafkaException) else None
+            failure = failure_of(code, f"{message.topic} [{message.partition}]", batch.count)
             if isinstance(failure, RefusedError):
                 sender.error = failure  # librdkafka has not taken it, so it concerns nobody else
             else:
-                self.fault = PublishError(f"the producer has ended: {error}")
+                self.fault = PublishError(f"the producer has ended: {error!r}")
         return True
 
     def _close(self, fault: PublishError) -> None:
