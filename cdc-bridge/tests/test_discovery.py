@@ -1,16 +1,21 @@
 """What is found and what is gone: one listing proves nothing, several some time apart do."""
 
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 
 from cdc_bridge.absences import APART_MS, LOOKS, Absences
 from cdc_bridge.discovery import Discovery
+from cdc_bridge.dynamo_leases import LeaseTable
+from cdc_bridge.dynamo_streams import Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import Progress
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, State
 from contracts.tables import LEASES, MIGRATIONS
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS
+from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
 
 from .memory import MemoryLeases, take
 
@@ -171,3 +176,27 @@ def test_a_shard_that_nobody_saw_is_told_once_also_where_rows_lie_in_parts(world
     assert world.looks(discovery) == ["child"]
     assert world.leases.rows(world.streams.current)["never seen"].gap
     assert len([name for name in world.leases.rows(LEASES.recounts()) if "never seen" in name]) == 1
+
+
+def test_a_first_listing_that_is_throttled_goes_on_where_it_ended():
+    """Of 300 shards, while a twentieth of all calls fail from the first one on."""
+    aws = UnkindAws(seed=1)
+    stream = aws.stream("followers")
+    stream.split(stream.open_shards()[0], 300)
+    aws.unkind.update({Unkindness.THROTTLING: 0.05})
+    streams, leases = Streams(aws.client(), aws.client("dynamodbstreams")), LeaseTable(aws.client(), "")
+    steady = aws.process().ms
+    discovery = Discovery(streams, leases, dict, Policy.FAIL, State.LEFT, lambda *_: False, aws.ms, steady)
+
+    def looked():
+        with suppress(StoreAwayError):
+            return bool(discovery.table("followers"))
+
+    looks = 1
+    while not looked():
+        looks += 1
+        assert looks < 100
+        aws.sleep(2)
+    aws.unkind.clear()
+    assert looks > 1
+    assert set(leases.rows(stream.arn)) == set(stream.shards)

@@ -131,6 +131,9 @@ def test_what_kafka_refuses_twice_is_a_dead_letter_in_its_place_and_the_rest_goe
     assert all(bool(letter.value) == dead_letters for letter in letters)
     assert world.row().state is State.ENDED
     assert any("event event-2: too large" in getattr(entry, "reason", "") for entry in caplog.records)
+    truncated = [entry for entry in caplog.records if entry.message.startswith("dead letter truncated")]
+    assert [entry.event_id for entry in truncated] == ([] if dead_letters else ["event-2", "event-4"])
+    assert all(entry.kept.startswith("0 of ") for entry in truncated)
 
 
 def test_what_kafka_refuses_only_in_company_is_no_dead_letter(world):

@@ -143,8 +143,9 @@ class Discovery:
         listing = self._listings.of(stream_arn).shards
         if not listing:  # it is being made
             return
-        for shard in listing:
-            first = State.LEFT if known else self._first
+        noted = self._leases.rows(stream_arn)  # by whoever was cut short: go on where they ended
+        first = State.LEFT if known else self._first
+        for shard in (shard for shard in listing if shard.shard_id not in noted):
             self._leases.note(stream_arn, Row(shard.shard_id, first, since=self._clock()))
         if not known:
             about = {"table": table, "stream_arn": stream_arn, "start": self._first}

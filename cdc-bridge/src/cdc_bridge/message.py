@@ -15,6 +15,7 @@ from cdc_bridge.translate import Record, UntranslatableError, translate
 from contracts import TOPICS, Codec, ContractError, Topic
 
 _BY_NAME = {topic.name: topic for topic in TOPICS.values()}  # a topic that grew has another name in Kafka
+TRUNCATED = "truncated"  # the header that says how much of a record a dead letter has
 _OVERHEAD = 100  # bytes of a batch of one message, and of the message, beside what it holds
 _HEADER_OVERHEAD = 10
 _NOTE = 60  # bytes of a header that says what was cut off, at most
@@ -102,7 +103,7 @@ def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> 
 def _cut(letter: Message, length: int) -> Message:
     """Keep the record's first bytes, and say so in a header."""
     note = f"{length} of {len(letter.value)} bytes"
-    return replace(letter, value=letter.value[:length], headers=[*letter.headers, ("truncated", note.encode())])
+    return replace(letter, value=letter.value[:length], headers=[*letter.headers, (TRUNCATED, note.encode())])
 
 
 def _as_on_the_wire(value: object) -> str | float:

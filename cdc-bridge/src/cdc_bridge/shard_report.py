@@ -9,7 +9,7 @@ from cdc_bridge import gaps, metrics
 from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import PublishError
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.message import Message
+from cdc_bridge.message import TRUNCATED, Message
 from cdc_bridge.pages import GapError
 from murmuration_runtime.errors import StoreAwayError
 
@@ -38,8 +38,14 @@ class ShardReport:
                 events[message.topic] += 1
             else:
                 metrics.DEAD_LETTERS.labels(message.topic).inc()
-                event_id = dict(message.headers)["event_id"].decode()
+                headers = dict(message.headers)
+                event_id = headers["event_id"].decode()
                 _log.error("dead letter", extra=self._about(event_id=event_id, reason=message.refusal))
+                if TRUNCATED in headers:
+                    _log.error(
+                        "dead letter truncated: the stream alone has the whole record, for a day at most",
+                        extra=self._about(event_id=event_id, kept=headers[TRUNCATED].decode()),
+                    )
             if message.occurred_at is not None:
                 lag.observe((now - message.occurred_at) / 1000)
         for topic, count in events.items():
