@@ -1,7 +1,8 @@
 """Shards that share a producer, on librdkafka's mock cluster: what happens to one of them, and what to the others."""
 
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,9 @@ from cdc_bridge import kafka_producer
 from cdc_bridge.kafka_producer import WINDOW
 from cdc_bridge.kafka_publisher import PRODUCERS, Producers, PublishError, RefusedError
 from cdc_bridge.lineage import ShardKey
+from murmuration_runtime.errors import StoreRefusedError
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_testkit.ports import free_port
 from murmuration_testkit.waiting import eventually
 
 from .mock_kafka import MockKafka, numbered
@@ -230,3 +234,42 @@ def test_three_hundred_shards_share_a_few_producers(kafka, producers):
             batch.wait()
         assert [thread.name for thread in threading.enumerate()].count("kafka-producer") <= PRODUCERS
     assert sorted(kafka.numbers(TOPIC, 0)) == [*range(300)]
+
+
+def test_without_a_token_no_producer_is_made_and_with_one_it_is():
+    """The shard's reader is told what to correct, is not ready, and asks again."""
+    port = free_port()
+    kafka = KafkaSettings(
+        kafka_bootstrap_servers="127.0.0.1:1",
+        kafka_security_protocol="SASL_PLAINTEXT",
+        kafka_sasl_mechanism="OAUTHBEARER",
+        kafka_oauth_client_id="bridge",
+        kafka_oauth_client_secret="secret",
+        kafka_oauth_token_url=f"http://127.0.0.1:{port}/token",
+    )
+    shard = ShardKey("followers", "arn", "one")
+    with Producers(kafka) as producers:
+        for _ in range(2):
+            with pytest.raises(StoreRefusedError, match=r"KAFKA_OAUTH_TOKEN_URL .* does not answer"):
+                producers.publisher(shard)
+        with issuer(port):
+            assert producers.publisher(shard)
+
+
+@contextmanager
+def issuer(port):
+    """Give everybody a token."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"access_token": "abc", "expires_in": 300}')
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        yield
+        server.shutdown()

@@ -1,7 +1,11 @@
 """Stores and brokers come and go; services wait, say so, and lose nothing."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 from murmuration_testkit.people import Person
-from murmuration_testkit.processes import STORES, all_ready, control, pid, waiting_for
+from murmuration_testkit.processes import STORES, all_ready, caught_up, control, kill, pause, pid, resume, waiting_for
 from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import eventually, steadily
 
@@ -37,6 +41,36 @@ def test_a_redis_that_forgot_everything_is_a_slower_read():
     all_ready()
     bob.tweet("three")
     eventually(alice.timeline, ["three", "two", "one"])
+
+
+def test_whoever_asks_kafka_while_it_restarts_lives_on(tmp_path):
+    """How far a group is, asked by many threads as watchdogs do; the workers are the same processes afterwards."""
+    workers = ("count-aggregator", "fanout-worker")
+    pids = {name: pid(name) for name in workers}
+    answers = tmp_path / "answers"
+    with answers.open("wb") as out:
+        command = [sys.executable, str(Path(__file__).with_name("asking.py"))]
+        asking = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out)
+
+    def answered():
+        enough = answers.stat().st_size + 100
+        eventually(lambda: asking.poll() is not None or answers.stat().st_size > enough, within=60)
+
+    try:
+        answered()
+        for disturb in (kill, kill, pause, resume):
+            disturb("kafka")
+            if disturb is pause:
+                steadily(asking.poll, None, during=3, every=0.5)
+            else:
+                answered()
+    finally:
+        resume("kafka")
+        asking.communicate(timeout=60)
+        all_ready()
+    assert asking.returncode == 0
+    assert {name: pid(name) for name in workers} == pids
+    caught_up("count-aggregator")
 
 
 def _waits(service: str) -> bool:

@@ -30,7 +30,7 @@ from confluent_kafka import Message as Delivery
 
 from cdc_bridge.kafka_batches import POLL_SECONDS, Batch, PublishError, RefusedError, Sender, failure_of
 from cdc_bridge.message import Message
-from murmuration_runtime.kafka import FATAL_ONLY
+from murmuration_runtime.kafka import FATAL_ONLY, connect
 from murmuration_runtime.kafka_connection import KafkaSettings
 
 KNOWN_SECONDS = 3600  # well below Kafka's producer.id.expiration.ms, a day
@@ -61,6 +61,7 @@ class SharedProducer:
     """A producer and the thread that polls it, until something fails. Safe among threads."""
 
     def __init__(self, kafka: KafkaSettings, largest: int, clock: Callable[[], float]) -> None:
+        """Raise StoreRefusedError if Kafka cannot be spoken to with these settings now."""
         self._kafka = kafka
         self.fault: PublishError | None = None
         self._clock = clock
@@ -82,8 +83,9 @@ class SharedProducer:
             "stats_cb": self._check_epoch,
             "log_level": FATAL_ONLY,  # see _tell
             "error_cb": self._tell,
+            "logger": _log,
         }
-        self._producer = Producer(kafka.librdkafka(**ours), logger=_log)
+        self._producer = connect(kafka, Producer, **ours)
         self._thread = threading.Thread(target=self._run, name="kafka-producer", daemon=True)
         self._thread.start()
 

@@ -3,6 +3,8 @@
 import pytest
 
 from contracts import TOPICS
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_testkit.ports import free_port
 from murmuration_worker.messages import Message
 
 WRITTEN_MS = 1_763_478_000_000.0
@@ -22,3 +24,16 @@ def message():
 @pytest.fixture
 def topic():
     return TOPICS["FollowChanged"]
+
+
+@pytest.fixture
+def no_issuer():
+    """The settings of a client whose token endpoint is away."""
+    return KafkaSettings(
+        kafka_bootstrap_servers="kafka:9092",
+        kafka_security_protocol="SASL_PLAINTEXT",
+        kafka_sasl_mechanism="OAUTHBEARER",
+        kafka_oauth_client_id="me",
+        kafka_oauth_client_secret="secret",
+        kafka_oauth_token_url=f"http://127.0.0.1:{free_port()}/token",
+    )

@@ -6,7 +6,9 @@ import uuid
 import pytest
 from confluent_kafka import Consumer
 
+from murmuration_runtime.errors import StoreRefusedError
 from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_testkit.certificates import Authority
 from murmuration_testkit.waiting import eventually
 from murmuration_worker.dead_letters import DeadLetters, letter_for
 
@@ -63,3 +65,21 @@ def test_what_fits_stays_as_it_came(topic, message, value):
 def test_kafka_takes_a_letter_of_a_message_that_fills_its_topic(topic, message):
     """The default limit of librdkafka is below the topic's."""
     DeadLetters(KafkaSettings(), "test").send(topic, message(os.urandom(topic.max_message_bytes - 100)), "why")
+
+
+def test_without_a_token_there_is_a_refusal_to_wait_for(no_issuer):
+    """Its setting is named at once, rather than after librdkafka's ten seconds."""
+    url = no_issuer.kafka_oauth_token_url
+    with pytest.raises(StoreRefusedError, match=f"KAFKA_OAUTH_TOKEN_URL {url} does not answer.*check KAFKA_"):
+        DeadLetters(no_issuer, "test")
+
+
+def test_a_certificate_that_was_taken_away_is_a_refusal_to_wait_for(tmp_path):
+    """It was there when the settings were read."""
+    authority = Authority(tmp_path)
+    kafka = KafkaSettings(
+        kafka_bootstrap_servers="k:1", kafka_security_protocol="SSL", kafka_ssl_ca_file=str(authority.file)
+    )
+    authority.file.unlink()
+    with pytest.raises(StoreRefusedError, match=r"ssl\.ca\.location failed.*check .*KAFKA_SSL_CA_FILE"):
+        DeadLetters(kafka, "test")

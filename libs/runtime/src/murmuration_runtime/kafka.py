@@ -1,16 +1,10 @@
 """Kafka's topics as an administrator sees them: their ids, where they begin and end, how far a group has come."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from confluent_kafka import (
-    Consumer,
-    ConsumerGroupTopicPartitions,
-    KafkaError,
-    KafkaException,
-    TopicCollection,
-    TopicPartition,
-)
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it exports them without saying so
     AclOperation,
     AdminClient,
@@ -41,12 +35,24 @@ _REFUSING = {
 }
 _GRANT = "`python -m contracts acls` lists what each service needs"
 
+Client = TypeVar("Client")
 Partition = tuple[str, int]
 """A topic's name and the number of one of its partitions."""
 
 
 class KafkaAwayError(StoreAwayError):
     """Kafka does not answer, or lacks a topic: ask again."""
+
+
+def connect(kafka: KafkaSettings, kind: Callable[[dict[str, Any]], Client], **settings: Any) -> Client:
+    """Make a client of librdkafka with these settings of its own; raise StoreRefusedError if it cannot be made."""
+    try:
+        kafka.fetch_token()  # a client without one waits for it for ten seconds, and then says less
+        return kind(kafka.librdkafka(**settings))
+    except (KafkaException, TokenError) as error:
+        raise StoreRefusedError(
+            f"Kafka at {kafka.kafka_bootstrap_servers} refuses this process: {error}; {kafka.hint}"
+        ) from error
 
 
 class KafkaTopics:
@@ -66,6 +72,8 @@ class KafkaTopics:
         self._timeout = timeout
         self._rights = rights or {}
         self._client: AdminClient | None = None
+        self._asking = threading.Lock()
+        self._consumers: dict[str, Consumer] = {}  # by group; used by whoever holds the lock
         self._trouble: KafkaError | None = None
 
     @property
@@ -109,32 +117,20 @@ class KafkaTopics:
         return differ
 
     def committed(self, group: str, partitions: Iterable[Partition] | None = None) -> dict[Partition, int]:
-        """Return the offset up to which the group has acknowledged each partition; 0 where it has nothing yet."""
+        """Return the offset up to which the group has acknowledged each partition; 0 where it has nothing yet.
+
+        Raise StoreRefusedError unless this process may be in the group. A consumer asks, which never joins: the admin
+        client of librdkafka ends the process (SIGSEGV) now and then when a broker that starts is asked this.
+        """
         wanted = sorted(self.partitions if partitions is None else partitions)
         if not wanted:
             return {}
-        asked = [ConsumerGroupTopicPartitions(self._kafka.group_name(group), [self._place(each) for each in wanted])]
-        (future,) = self._connected().list_consumer_group_offsets(asked, request_timeout=self._timeout).values()
-        found = self._answer(future, group=group).topic_partitions
+        with self._asking:
+            found = self._ask_as_consumer(group, [self._place(each) for each in wanted])
+        for place in found:
+            if place.error is not None:
+                raise self._named(KafkaException(place.error), self._partition(place)[0], group)
         return {self._partition(each): max(0, each.offset) for each in found}
-
-    def check_group(self, group: str) -> None:
-        """Raise StoreRefusedError unless this process may be in the group, KafkaAwayError if nobody says.
-
-        A consumer asks: librdkafka's admin client was seen to end the process when a broker that starts is asked this.
-        """
-        settings = {"group.id": self._kafka.group_name(group), "log_level": FATAL_ONLY, "error_cb": self._note}
-        consumer = None
-        try:
-            consumer = Consumer(self._kafka.librdkafka(**settings))
-            consumer.committed([self._place(min(self.partitions))], timeout=self._timeout)
-        except KafkaException as error:
-            told = consumer.poll(_REASON_SECONDS) if consumer else None  # the exception itself is only a timeout
-            reason = told.error() if told else None
-            raise self._named(KafkaException(reason) if reason else error, None, group) from error
-        finally:
-            if consumer is not None:
-                consumer.close()
 
     def starts(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offset of the first message that Kafka still has of each partition."""
@@ -153,6 +149,23 @@ class KafkaTopics:
         wanted = sorted(partitions)
         starts, done, ends = self.starts(wanted), self.committed(group, wanted), self.ends(wanted)
         return {each: max(0, ends[each] - max(done[each], starts[each])) for each in wanted}
+
+    def _ask_as_consumer(self, group: str, places: list[TopicPartition]) -> list[TopicPartition]:
+        """Ask what the group has committed; a consumer that failed is not asked again."""
+        consumer = self._consumers.pop(group, None)
+        if consumer is None:
+            own = {"group.id": self._kafka.group_name(group), "enable.auto.commit": False, "log_level": FATAL_ONLY}
+            consumer = connect(self._kafka, Consumer, **own, error_cb=self._note)
+        try:
+            consumer.poll(0)  # takes what was told since the last time
+            found = consumer.committed(places, timeout=self._timeout)
+        except KafkaException as error:
+            told = consumer.poll(_REASON_SECONDS)  # the exception itself is only a timeout
+            reason = told.error() if told else None
+            consumer.close()
+            raise self._named(KafkaException(reason) if reason else error, None, group) from error
+        self._consumers[group] = consumer
+        return found
 
     def _describe(self, names: Sequence[str]) -> Mapping[str, Any]:
         asked = self._connected().describe_topics(
@@ -177,13 +190,7 @@ class KafkaTopics:
         """Return a client; one that failed is not asked again: after a broker's end some fail for ever."""
         if (client := self._client) is not None:
             return client
-        try:
-            self._kafka.fetch_token()  # a client without one is waited for, and then says less
-            self._client = client = AdminClient(self._kafka.librdkafka(log_level=FATAL_ONLY, error_cb=self._note))
-        except (KafkaException, TokenError) as error:
-            raise StoreRefusedError(
-                f"Kafka at {self._where} refuses this process: {error}; {self._kafka.hint}"
-            ) from error
+        self._client = client = connect(self._kafka, AdminClient, log_level=FATAL_ONLY, error_cb=self._note)
         return client
 
     def _note(self, trouble: KafkaError) -> None:

@@ -9,16 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import urllib3
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from contracts import TOPICS
+from murmuration_runtime.kafka import KafkaAwayError, KafkaTopics
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.settings import read
 from murmuration_testkit.people import get
 from murmuration_testkit.services import PROCESSES
-from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually
 
 STORES = ("kafka", "dynamodb", "redis", "registry")
@@ -100,18 +99,13 @@ def all_ready(within: float = 90.0) -> None:
 
 def caught_up(group: str) -> None:
     """Wait until a group of workers has acknowledged all that is on the topics it reads."""
-    kafka = admin()
-    topics = [topic for topic in TOPICS.values() if group in topic.consumers]
-    places = [TopicPartition(topic.name, number) for topic in topics for number in range(topic.partitions)]
+    topics = KafkaTopics(read(KafkaSettings), [topic for topic in TOPICS.values() if group in topic.consumers])
 
-    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-
-    def behind() -> dict[str, int]:
-        ends = {place: end.result() for place, end in kafka.list_offsets(dict.fromkeys(places, latest)).items()}
-        (answer,) = kafka.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)]).values()
-        done = {(place.topic, place.partition): max(place.offset, 0) for place in answer.result().topic_partitions}
-        lag = {f"{p.topic}/{p.partition}": end.offset - done[p.topic, p.partition] for p, end in ends.items()}
-        return {name: count for name, count in lag.items() if count}
+    def behind() -> object:
+        try:
+            return {place: count for place, count in topics.behind_each(group, topics.partitions).items() if count}
+        except KafkaAwayError as error:
+            return str(error)
 
     eventually(behind, {}, within=60, every=0.2)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from contracts import TOPICS, Topic
+from murmuration_runtime.kafka import connect
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker.messages import Headers, Message
 
@@ -65,10 +66,11 @@ class DeadLetters:
     """Where messages go that a service cannot process. Safe among threads."""
 
     def __init__(self, kafka: KafkaSettings, service: str) -> None:
+        """Raise StoreRefusedError if Kafka cannot be spoken to with these settings now."""
         self._kafka = kafka
         self._service = service
-        ours = {"enable.idempotence": True, "message.timeout.ms": 0, "message.max.bytes": LARGEST}
-        self._producer = Producer(kafka.librdkafka(**ours), logger=_log)
+        settings = {"enable.idempotence": True, "message.timeout.ms": 0, "message.max.bytes": LARGEST, "logger": _log}
+        self._producer = connect(kafka, Producer, **settings)
 
     def send(self, topic: Topic, message: Message, reason: str) -> None:
         """Send a letter of the message; return when Kafka has it."""

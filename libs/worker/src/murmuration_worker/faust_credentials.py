@@ -4,9 +4,10 @@ import asyncio
 
 import faust
 from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import KafkaConnectionError
 
 from murmuration_runtime.kafka_connection import KafkaSettings
-from murmuration_runtime.oauth_tokens import Tokens
+from murmuration_runtime.oauth_tokens import TokenError, Tokens
 
 
 class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # it has no types
@@ -16,8 +17,14 @@ class _TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # it has no 
         self._tokens = tokens
 
     async def token(self) -> str:
-        """Fetch a token, while the loop does other things."""
-        return (await asyncio.to_thread(self._tokens)).value
+        """Fetch a token, while the loop does other things; without one it is as if Kafka were away: it is tried again.
+
+        Any other error would end the process, whose connection to Kafka a broker ends when its token does.
+        """
+        try:
+            return (await asyncio.to_thread(self._tokens)).value
+        except TokenError as error:
+            raise KafkaConnectionError(str(error)) from error
 
 
 def credentials(kafka: KafkaSettings) -> "faust.types.auth.CredentialsT | None":

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaException, TopicPartition
 
 from contracts import Topic
-from murmuration_runtime.kafka import KafkaAwayError
+from murmuration_runtime.kafka import KafkaAwayError, connect
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker.dead_letters import CONSUMER
 from murmuration_worker.messages import Message, pairs, texts
@@ -112,7 +112,7 @@ class Letters:
 def open_letters(kafka: KafkaSettings, topic: Topic, service: str) -> Iterator[Letters]:
     """Open a topic's dead letters for a service, for as long as the context lasts."""
     group = {"group.id": kafka.group_name(f"{service}.dead-letters"), "enable.auto.commit": False}
-    consumer = Consumer(kafka.librdkafka(**group))
+    consumer = connect(kafka, Consumer, **group)
     try:
         yield Letters(consumer, kafka, topic, service)
     except KafkaException as error:

@@ -73,7 +73,7 @@ def run_worker(
 
     def check_kafka() -> dict[str, str]:
         ids = topics.ids()
-        topics.check_group(service)  # Faust would end, again and again, where it may not join the group
+        topics.committed(service)  # Faust would end, again and again, where it may not join the group
         return ids
 
     topic_ids = readiness.wait("kafka", check_kafka, ContractError)
@@ -83,7 +83,7 @@ def run_worker(
     app = faust_app.create(service, settings)
     group = _Group(service, topics, readiness)
     faust_app.on_rebalance(app, settings, group.assigned, group.revoked)
-    dead_letters = DeadLetters(settings, service)
+    dead_letters = readiness.wait("kafka", lambda: DeadLetters(settings, service))
     for each in consumptions:
         inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send, progress.pause)
         handler = Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
