@@ -259,7 +259,11 @@ class TestOnDynamoDB:
         asked = spoil(dynamodb, trouble, times=2)
         counting = Counting(ledger, sleep=lambda _: None)
         handle(counting, partition, TOPIC_ID, arrivals([event(1, alice, bob), event(2, somebody(), bob)]))
-        assert next(asked) == (3 if trouble in REFUSALS else 1)  # what was written is found in the ledger
+        transactions = {
+            "an answer that is lost": {1},
+            "conflict": {3, 4},
+        }  # one is found written; one may be cut in two
+        assert next(asked) in transactions.get(trouble, {3})
         assert (counts(alice), counts(bob)) == ((0, 1), (2, 0))
 
     @pytest.mark.usefixtures("dynamodb_away")

@@ -104,8 +104,9 @@ class Town:
 
 
 @pytest.fixture
-def town() -> Iterator[Town]:
+def town(own_dynamodb: None) -> Iterator[Town]:
     """Have a town, and delete it afterwards."""
+    del own_dynamodb
     town = Town(f"test-{uuid4().hex[:8]}-")
     town.orders(OLD).expand()
     yield town

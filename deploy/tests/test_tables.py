@@ -16,8 +16,9 @@ COMMAND = [sys.executable, str(Path(__file__).parents[1] / "tables.py")]
 
 
 @pytest.fixture
-def prefix() -> Iterator[str]:
+def prefix(own_dynamodb: None) -> Iterator[str]:
     """Give a prefix, and delete what was made under it."""
+    del own_dynamodb
     prefix = f"test-{uuid4().hex[:8]}-"
     yield prefix
     for name in tables(prefix):

@@ -89,8 +89,10 @@ class Ledger:
         What was counted of a key before its topic grew, was counted under the partition where it lay then.
         """
         found = dict.fromkeys(shards, -1)
-        for item in items(self._dynamodb, self._ledgers, [_key(partition_id, shard) for shard in found]):
-            found[item[LEDGERS.shard_id]["S"]] = int(item[LEDGERS.sequence_number]["S"])
+        keys = [_key(each, shard) for each in (partition_id, *self._ancestors(partition_id)) for shard in found]
+        for item in items(self._dynamodb, self._ledgers, keys):
+            shard = item[LEDGERS.shard_id]["S"]
+            found[shard] = max(found[shard], int(item[LEDGERS.sequence_number]["S"]))
         return found
 
     def write(
