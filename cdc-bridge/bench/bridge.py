@@ -37,11 +37,11 @@ def one_bridge() -> list[dict[str, Any]]:
             eventually(lambda: bridge.metric(PUBLISHED) == RECORDS, within=120)
             sizes, ours, theirs = [megabytes(bridge)], [], []
             for number in range(1, ROUNDS):
-                ours.append(again(store, bridge, arn, shard_id, number))
+                ours.append(again(bridge, shard_id, number))
                 sizes.append(megabytes(bridge))
                 if number <= TIMED:
                     theirs.append(bare(store, arn, shard_id))
-            peak, before = kafka_away(store, bridge, arn, shard_id)
+            peak, before = kafka_away(bridge, shard_id)
         speed = statistics.median(ours[:TIMED]), statistics.median(theirs)
         return [*pace(*speed), memory(sizes), away(peak, before)]
 
@@ -73,9 +73,9 @@ def bare(store: DynamoDbLocal, arn: str, shard_id: str) -> float:
     return RECORDS / (time.monotonic() - began)
 
 
-def again(store: DynamoDbLocal, bridge: Bridge, arn: str, shard_id: str, number: int) -> float:
+def again(bridge: Bridge, shard_id: str, number: int) -> float:
     """Make the bridge forget its place and publish all once more; return records a second, the doubt against it."""
-    forget(store, arn, shard_id)
+    forget(bridge, shard_id)
     before = number * RECORDS
     asked = began = ended = time.monotonic()
     while (done := bridge.metric(PUBLISHED)) < before + RECORDS:
@@ -88,16 +88,17 @@ def again(store: DynamoDbLocal, bridge: Bridge, arn: str, shard_id: str, number:
     return RECORDS / (time.monotonic() - began)
 
 
-def forget(store: DynamoDbLocal, arn: str, shard_id: str) -> None:
-    """Take the shard from whoever reads it, and its checkpoint with it."""
-    store.client().delete_item(TableName="leases", Key={"stream_arn": {"S": arn}, "shard_id": {"S": shard_id}})
+def forget(bridge: Bridge, shard_id: str) -> None:
+    """Take the shard from whoever reads it, and its checkpoint with it, as an operator does."""
+    said = bridge.command("seek", shard_id, "TRIM_HORIZON", "--yes")
+    assert "is read from TRIM_HORIZON on" in said, said
 
 
-def kafka_away(store: DynamoDbLocal, bridge: Bridge, arn: str, shard_id: str) -> tuple[float, float]:
+def kafka_away(bridge: Bridge, shard_id: str) -> tuple[float, float]:
     """Pause Kafka in the middle of a stream; return the peak of the memory meanwhile, and what it was before."""
     before = megabytes(bridge)
     began = bridge.metric(PUBLISHED)
-    forget(store, arn, shard_id)
+    forget(bridge, shard_id)
     eventually(lambda: bridge.metric(PUBLISHED) > began, within=60)
     pause("kafka")
     try:
