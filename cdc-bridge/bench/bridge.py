@@ -24,6 +24,7 @@ AWAY_SECONDS = 60
 A_SECOND = 50
 SECONDS = 30
 PAGE = 4096
+LEASE_SECONDS = "10"  # the service's own default; the drills' two make five times as many looks at the leases
 PUBLISHED = "cdc_bridge_events_published_total"
 
 
@@ -33,7 +34,7 @@ def one_bridge() -> list[dict[str, Any]]:
         fill(store)
         arn, shard_id = place(store)
         bare(store, arn, shard_id)  # both sides of the comparison have run before they are timed
-        with bridges(store, 1) as (bridge,):
+        with bridges(store, 1, LEASE_SECONDS=LEASE_SECONDS) as (bridge,):
             eventually(lambda: bridge.metric(PUBLISHED) == RECORDS, within=120)
             sizes, ours, theirs = [megabytes(bridge)], [], []
             for number in range(1, ROUNDS):
@@ -127,7 +128,7 @@ def pace(ours: float, theirs: float) -> list[dict[str, Any]]:
             "ours": ours,
             "reference": theirs,
             "ratio": ours / theirs,
-            "target": 1.0,
+            "target": 1.4,
             "unit": "records/s",
             "setup": f"{RECORDS:,} records, median of {TIMED} rounds, by turns with a bare boto3 GetRecords loop that "
             "throws them away",

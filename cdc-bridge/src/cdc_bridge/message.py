@@ -8,7 +8,8 @@ import base64
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
 
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.translate import Record, UntranslatableError, translate
@@ -22,8 +23,7 @@ _NOTE = 60  # bytes of a header that says what was cut off, at most
 _LONGEST_REASON = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One record for Kafka, its partition already decided."""
 
     topic: str
@@ -37,7 +37,7 @@ class Message:
     @property
     def size(self) -> int:
         """How many bytes it takes in Kafka, uncompressed and alone; at most a few too many."""
-        headers = sum(len(name) + len(value) + _HEADER_OVERHEAD for name, value in self.headers)
+        headers = sum(map(len, chain.from_iterable(self.headers))) + _HEADER_OVERHEAD * len(self.headers)
         return len(self.key or b"") + len(self.value) + headers + _OVERHEAD
 
 
@@ -103,7 +103,7 @@ def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> 
 def _cut(letter: Message, length: int) -> Message:
     """Keep the record's first bytes, and say so in a header."""
     note = f"{length} of {len(letter.value)} bytes"
-    return replace(letter, value=letter.value[:length], headers=[*letter.headers, (TRUNCATED, note.encode())])
+    return letter._replace(value=letter.value[:length], headers=[*letter.headers, (TRUNCATED, note.encode())])
 
 
 def _as_on_the_wire(value: object) -> str | float:

@@ -42,11 +42,18 @@ class _Row:
 
     def text(self, attribute: str) -> str:
         """Return a string attribute."""
-        return str(self._value(attribute, "S"))
+        try:
+            text: str = self._attributes[attribute]["S"]
+        except KeyError:
+            raise self._bad(attribute, "S") from None
+        return text
 
     def ms(self, attribute: str) -> int:
         """Return a time in whole milliseconds."""
-        number = self._value(attribute, "N")
+        try:
+            number = self._attributes[attribute]["N"]
+        except KeyError:
+            raise self._bad(attribute, "N") from None
         try:
             return int(number)
         except ValueError:
@@ -57,13 +64,10 @@ class _Row:
         """When the row was soft-deleted; None while it lives."""
         return self.ms(TWEETS.deleted_at) if TWEETS.deleted_at in self._attributes else None
 
-    def _value(self, attribute: str, kind: str) -> Any:
-        typed = self._attributes.get(attribute)
-        if typed is None:
-            raise _BadRowError(f"{attribute} is missing in {self._name}")
-        if kind not in typed:
-            raise _BadRowError(f"{attribute} of {self._name} is {dict(typed)!r}, not of type {kind}")
-        return typed[kind]
+    def _bad(self, attribute: str, kind: str) -> _BadRowError:
+        if attribute not in self._attributes:
+            return _BadRowError(f"{attribute} is missing in {self._name}")
+        return _BadRowError(f"{attribute} of {self._name} is {dict(self._attributes[attribute])!r}, not of type {kind}")
 
 
 Identity = tuple[str, Source]
@@ -136,9 +140,10 @@ TABLES = tuple(sorted({table for table, _ in _RULES}))
 
 def translate(table: str, shard_id: str, record: Record) -> tuple[Topic, Event] | None:
     """Say which event this record is, and for which topic; None if it concerns nobody."""
-    if (table, record["eventName"]) not in _RULES:
+    found = _RULES.get((table, record["eventName"]))
+    if found is None:
         return None
-    topic, rule = _RULES[table, record["eventName"]]
+    topic, rule = found
     change = record["dynamodb"]
 
     def image(name: str) -> _Row:

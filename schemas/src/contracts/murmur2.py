@@ -1,5 +1,7 @@
 """Kafka's murmur2, as in Java's Utils.murmur2 and the default partitioner of Java and aiokafka."""
 
+from struct import unpack_from
+
 _M = 0x5BD1E995
 _MASK = 0xFFFFFFFF
 
@@ -9,10 +11,9 @@ def murmur2(data: bytes) -> int:
     size = len(data)
     h = 0x9747B28C ^ size
     whole = size & ~3
-    for i in range(0, whole, 4):
-        k = int.from_bytes(data[i : i + 4], "little") * _M & _MASK
-        k = (k ^ k >> 24) * _M & _MASK
-        h = (h * _M & _MASK) ^ k
+    for word in unpack_from(f"<{whole // 4}I", data):
+        k = word * _M & _MASK
+        h = (h * _M ^ (k ^ k >> 24) * _M) & _MASK
     if size > whole:
         h = (h ^ int.from_bytes(data[whole:], "little")) * _M & _MASK
     h = (h ^ h >> 13) * _M & _MASK

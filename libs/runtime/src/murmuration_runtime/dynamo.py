@@ -6,13 +6,13 @@ StoreAwayError; what somebody must correct is StoreRefusedError. Anything else i
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
+import orjson
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -100,7 +100,7 @@ def _decode(response_dict: dict[str, Any], customized_response_dict: dict[str, A
     if response_dict["status_code"] != HTTPStatus.OK:
         return
     try:
-        customized_response_dict |= json.loads(response_dict["body"])
+        customized_response_dict |= orjson.loads(response_dict["body"])
     except ValueError as error:
         raise StoreAwayError(f"DynamoDB sent an answer that is no JSON: {error}") from error
     response_dict["body"] = b"{}"
