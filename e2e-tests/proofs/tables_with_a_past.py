@@ -13,14 +13,17 @@ import threading
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 from contracts.table_files import load
 from contracts.topic import DATA
@@ -55,7 +58,8 @@ class World:
         self.tweets: dict[str, set[str]] = defaultdict(set)
         self.done: Counter[str] = Counter()
         self._over = threading.Event()
-        self._live = threading.Thread(target=self._live_on)
+        self._thread = ThreadPoolExecutor(1)
+        self._live: Future[None] | None = None
 
     def load(self) -> None:
         """Write the past: who follows whom, with nobody to tell of it."""
@@ -72,13 +76,13 @@ class World:
 
     def start(self) -> None:
         """Have people go on."""
-        self._live.start()
+        self._live = self._thread.submit(self._live_on)
 
     def stop(self) -> None:
         """Have them end what they are doing."""
         self._over.set()
-        if self._live.is_alive():
-            self._live.join()
+        if self._live:
+            self._live.result()
 
     def tweet(self, author: Person) -> None:
         """Say something once."""
@@ -124,13 +128,13 @@ class World:
                     followee, follower = old.pop()
                     row = _row(followee, follower)
                     del row["followed_at"]
-                    self.dynamodb.delete_item(TableName="followers", Key=row)
+                    _insist(partial(self.dynamodb.delete_item, TableName="followers", Key=row))
                     self.edges.discard((followee, follower))
                     self.done["unfollows"] += 1
                 case _:
                     edge = random.choice(self.people), random.choice(self.people)
                     if edge[0] != edge[1]:
-                        self.dynamodb.put_item(TableName="followers", Item=_row(*edge))
+                        _insist(partial(self.dynamodb.put_item, TableName="followers", Item=_row(*edge)))
                         self.edges.add(edge)
                         self.done["follows"] += 1
 
@@ -142,6 +146,15 @@ class World:
     def _scan(self, table: str) -> Iterator[Any]:
         for page in self.dynamodb.get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
             yield from page["Items"]
+
+
+def _insist(write: Callable[[], object]) -> None:
+    """Write until it is answered: DynamoDB Local may fail while it makes an index."""
+    while True:
+        with suppress(BotoCoreError, ClientError):
+            write()
+            return
+        time.sleep(BETWEEN_WRITES_S)
 
 
 def tables_with_a_past() -> dict[str, Any]:
