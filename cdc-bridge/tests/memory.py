@@ -152,3 +152,14 @@ class AtOnce(Executor):
 def run(reader):
     """Take a reader's steps to the end, without the pauses between them."""
     assert any(reader.step() is None for _ in range(MOST_STEPS)), "the reader does not end"
+
+
+def run_in_time(reader, world):
+    """The same, but the pauses pass on the world's clock, and the lease is kept."""
+    for _ in range(MOST_STEPS):
+        pause = reader.step()
+        if pause is None:
+            return
+        world.now += round(pause * 1000)
+        reader.lease.renew()
+    raise AssertionError("the reader does not end")

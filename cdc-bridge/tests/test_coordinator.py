@@ -13,10 +13,10 @@ from cdc_bridge.absences import APART_MS
 from cdc_bridge.coordinator import LEASES_STEP, SILENT_MS, Coordinator, stream_of
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.gaps import Policy
-from cdc_bridge.lineage import RETENTION_MS, Row, State
+from cdc_bridge.lineage import CLOCKS_MS, RETENTION_MS, Row, State
 from cdc_bridge.orders import Orders
 from cdc_bridge.pages import GapError
-from cdc_bridge.shard_reader import GAP_TIMES, ShardReader
+from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
 from cdc_bridge.tips import QUIET_MS
 from cdc_bridge.turns import Turns
@@ -174,7 +174,14 @@ def lose(world):
     """Begin, and then lose what comes next."""
     world.start("before")
     eventually(lambda: published(world, 5))
-    world.streams.failures = [GapError("shard old: trimmed")] * GAP_TIMES
+    refuse(world)
+
+
+def refuse(world):
+    """Lack what comes next for so long that it is a gap."""
+    world.streams.failures = [GapError("shard old: trimmed")] * 1000
+    in_time(world, world.gaps)
+    world.streams.failures = []
 
 
 LOST = (
@@ -205,7 +212,7 @@ def test_a_bridge_that_may_continue_reads_what_is_left_and_does_not_forget(world
     one, thread = world.start(policy=Policy.CONTINUE)
     eventually(lambda: published(world, 5))
     world.streams.listed["old"].records = records(8, 9)
-    world.streams.failures = [GapError("shard old: trimmed")] * GAP_TIMES
+    refuse(world)
     eventually(lambda: world.kafka.event_ids()[5:] == ["event-8", "event-9"])
     eventually(lambda: measured("gaps_open", table="followers") == 1)
     assert world.gaps() == [LOST]
@@ -288,7 +295,7 @@ def test_a_first_start_that_was_cut_short_skips_nothing_that_was_committed_after
     world.leases.note(ARN, Row("old", State.SKIPPING, since=NOW))
     world.leases.note("table/followers", Row(ARN, State.READING))
     shard.records += records(6, 7)
-    world.now += RETENTION_MS - 1
+    world.now += RETENTION_MS - CLOCKS_MS - 1
     world.streams.page_size = 10
     world.start(first=State.SKIPPING)
     eventually(lambda: world.kafka.event_ids() == ["event-6", "event-7"])

@@ -103,8 +103,9 @@ def test_a_first_listing_that_left_out_a_shard_tells_no_gap(world):
     discovery = world.discovery()
     world.looks(discovery, 1, 1000)
     world.streams.listing.append(Shard("omitted", "aged out"))
-    assert world.looks(discovery, 1) == ["open", "omitted"]
+    assert world.looks(discovery, 1) == ["open"]
     assert world.row("omitted").state is State.LEFT
+    assert world.looks(discovery) == ["open", "omitted"]
     world.streams.listing.append(Shard("orphan", "never seen"))
     world.looks(discovery)
     assert world.row("never seen").state is State.GAP
@@ -200,3 +201,38 @@ def test_a_first_listing_that_is_throttled_goes_on_where_it_ended():
     aws.unkind.clear()
     assert looks > 1
     assert set(leases.rows(stream.arn)) == set(stream.shards)
+
+
+def test_a_bridge_whose_clock_is_behind_takes_no_child_for_one_of_the_first_listing(world):
+    """How long ago a stream was noted, no clock of another bridge says."""
+    world.looks(world.discovery(), 1)
+    world.now -= 3_600_000
+    world.streams.listing.append(Shard("child", "open"))
+    world.looks(world.discovery())
+    assert set(world.leases.rows("arn")) == {"open"}
+
+
+def test_a_child_of_the_first_listing_waits_until_its_parent_is_gone_for_good(world):
+    """The listing may have left out the parent, and then that is read first."""
+    world.streams.listing = [Shard("child", "parent")]
+    discovery = world.discovery()
+    assert world.looks(discovery, LOOKS - 1, 1000) == []
+    world.streams.listing.append(Shard("parent", None))
+    assert world.looks(discovery, 1) == ["parent"]
+    world.streams.listing = [Shard("orphan", "aged out")]
+    other = world.discovery()
+    world.leases.note("arn", Row("orphan", State.LEFT, since=world.now))
+    assert world.looks(other) == ["orphan"]
+
+
+def test_a_loss_that_is_tried_again_owes_one_recount(world, monkeypatch):
+    """Its row changed meanwhile, again and again; it is the same loss."""
+    discovery = world.discovery(Policy.CONTINUE)
+    world.looks(discovery, 1)
+    begun(world)
+    world.streams.listing = []
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(world.leases, "overrule", lambda *_: False)
+        world.looks(discovery, LOOKS + 3)
+    world.looks(discovery, 1)
+    assert len(world.leases.rows(LEASES.recounts())) == 1

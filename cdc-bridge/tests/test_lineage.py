@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdc_bridge.lineage import (
+    CLOCKS_MS,
     KEPT_MS,
     RETENTION_MS,
     Row,
@@ -16,12 +17,15 @@ from cdc_bridge.lineage import (
     lost,
     prunable,
     readable,
+    strangers,
     tip,
 )
 from contracts.table_files import load
 from contracts.topic import DATA
 
 NOW = 1_700_000_000_000
+OVERDUE_MS = RETENTION_MS - CLOCKS_MS
+LATE = NOW + RETENTION_MS + CLOCKS_MS
 CHILD, PARENT = Shard("child", "parent"), Shard("parent", None)
 
 
@@ -43,7 +47,7 @@ def test_every_shard_of_a_first_listing_is_read_once_and_after_its_parent(forest
     listing = [shard for shard in forest if data.draw(st.booleans())]
     known = {shard.shard_id: Row(shard.shard_id, State.LEFT) for shard in listing}
     order = []
-    while candidates := readable(listing, known):
+    while candidates := readable(listing, known, strangers(listing, known)):
         shard = data.draw(st.sampled_from(candidates))
         known[shard.shard_id] = Row(shard.shard_id, State.ENDED)
         order.append(shard.shard_id)
@@ -63,7 +67,7 @@ def test_a_shard_that_ages_out_unfinished_is_told_and_holds_back_its_children(fo
     for name in sorted(shards, key=lambda name: int(name[1:])):
         listing.append(shards[name])
         for _ in range(data.draw(st.integers(0, 3))):
-            for shard in readable(listing, known):
+            for shard in readable(listing, known, ()):
                 if shard.parent_id is not None:
                     assert known[shard.parent_id].state is State.ENDED
             unfinished = {one for one in aged if known.get(one, Row(one, State.OPENED)).state is not State.ENDED}
@@ -72,7 +76,7 @@ def test_a_shard_that_ages_out_unfinished_is_told_and_holds_back_its_children(fo
             for shard in listing:
                 if shard.parent_id in unfinished and shard.shard_id not in known:
                     assert shard.parent_id in told
-            if candidates := readable(listing, known):
+            if candidates := readable(listing, known, ()):
                 shard = data.draw(st.sampled_from(candidates))
                 state = data.draw(st.sampled_from([State.OPENED, State.READING, State.ENDED]))
                 known[shard.shard_id] = Row(shard.shard_id, state)
@@ -85,26 +89,26 @@ def test_a_shard_that_ages_out_unfinished_is_told_and_holds_back_its_children(fo
 
 def test_a_child_seen_before_its_parent_waits_for_it():
     """A listing may name the child first; order in it means nothing."""
-    assert readable([CHILD, PARENT], {}) == [PARENT]
-    assert readable([CHILD, PARENT], rows(parent=State.READING)) == [PARENT]
-    assert readable([CHILD, PARENT], rows(parent=State.ENDED)) == [CHILD]
+    assert readable([CHILD, PARENT], {}, ()) == [PARENT]
+    assert readable([CHILD, PARENT], rows(parent=State.READING), ()) == [PARENT]
+    assert readable([CHILD, PARENT], rows(parent=State.ENDED), ()) == [CHILD]
 
 
 def test_a_parent_that_was_opened_and_is_gone_is_lost_even_if_nothing_was_read():
     """An idle shard has no position, but somebody had begun it: what it held is unknown."""
-    assert readable([CHILD], rows(parent=State.OPENED)) == []
+    assert readable([CHILD], rows(parent=State.OPENED), ()) == []
     assert lost([CHILD], rows(parent=State.OPENED), NOW) == {"parent"}
 
 
 def test_of_a_shard_of_the_first_listing_only_what_is_left_is_asked_unless_nobody_asked_for_a_day():
     """It was closed before we came, so it goes within a day of that; later, it had what we should have read."""
     left = rows(parent=State.LEFT)
-    assert exhausted([CHILD], left, NOW + RETENTION_MS - 1) == {"parent"}
-    assert lost([CHILD], left, NOW + RETENTION_MS - 1) == set()
-    assert exhausted([CHILD], left, NOW + RETENTION_MS) == set()
-    assert lost([CHILD], left, NOW + RETENTION_MS) == {"parent"}
-    assert is_overdue(NOW, 0, NOW + RETENTION_MS)
-    assert not is_overdue(0, NOW, NOW + RETENTION_MS - 1)
+    assert exhausted([CHILD], left, NOW + OVERDUE_MS - 1) == {"parent"}
+    assert lost([CHILD], left, NOW + OVERDUE_MS - 1) == set()
+    assert exhausted([CHILD], left, NOW + OVERDUE_MS) == set()
+    assert lost([CHILD], left, NOW + OVERDUE_MS) == {"parent"}
+    assert is_overdue(NOW, 0, NOW + OVERDUE_MS)
+    assert not is_overdue(0, NOW, NOW + OVERDUE_MS - 1)
 
 
 def test_the_row_of_a_finished_shard_is_kept_while_anything_needs_it():
@@ -137,7 +141,7 @@ def test_a_finished_shard_whose_child_is_not_listed_yet_is_no_published_stream()
     known = {"parent": Row("parent", State.ENDED, tip_at=NOW)}
     assert tip([PARENT], known, NOW + 9) == NOW
     assert tip([PARENT, CHILD], known | {"child": Row("child", State.READING, tip_at=NOW + 8)}, NOW + 9) == NOW + 8
-    assert tip([PARENT], known, NOW + RETENTION_MS) == NOW + RETENTION_MS
+    assert tip([PARENT], known, LATE) == LATE
 
 
 @pytest.mark.parametrize("listed", [[], [PARENT]])
@@ -149,8 +153,8 @@ def test_a_child_that_is_not_listed_yet_holds_up_its_stream(listed):
     known["child"] = Row("child", State.READING, tip_at=NOW + 800_000)
     assert tip([other, *listed], known, NOW + 950_000) == NOW
     assert tip([other, *listed, CHILD], known, NOW + 950_000) == NOW + 800_000
-    known["other"] = known["child"] = Row("other", State.READING, tip_at=NOW + RETENTION_MS)
-    assert tip([other], known, NOW + RETENTION_MS) == NOW + RETENTION_MS
+    known["other"] = known["child"] = Row("other", State.READING, tip_at=LATE)
+    assert tip([other], known, LATE) == LATE
 
 
 def test_the_states_are_those_that_the_tables_file_names():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdc_bridge.leases import Progress
-from cdc_bridge.lineage import RETENTION_MS, State
+from cdc_bridge.lineage import CLOCKS_MS, RETENTION_MS, State
 from cdc_bridge.pages import FULL_PAGE, GapError, Page, TrimmedError
 from cdc_bridge.shard_progress import (
     COARSE_MS,
@@ -26,6 +26,7 @@ from cdc_bridge.shard_progress import (
 from .records import edge, record
 
 NOW = 100 * RETENTION_MS
+OVERDUE_MS = RETENTION_MS - CLOCKS_MS  # two clocks may differ
 SINCE = NOW - 600_000
 
 
@@ -114,20 +115,20 @@ class TestGaps:
     @pytest.mark.parametrize("state", [State.OPENED, State.LEFT, State.SKIPPING])
     def test_a_shard_must_be_begun_in_time(self, state):
         """The stream gives what is left without a word; what was before it, nobody can know."""
-        check_beginning(progress(state), SINCE + RETENTION_MS - 1)
-        check_beginning(progress(state, tip_at=SINCE + 1), SINCE + RETENTION_MS)
-        check_beginning(progress(State.READING, "3"), SINCE + RETENTION_MS)
+        check_beginning(progress(state), SINCE + OVERDUE_MS - 1)
+        check_beginning(progress(state, tip_at=SINCE + 1), SINCE + OVERDUE_MS)
+        check_beginning(progress(State.READING, "3"), SINCE + OVERDUE_MS)
         with pytest.raises(TooLateError, match="not begun in time"):
-            check_beginning(progress(state), SINCE + RETENTION_MS)
+            check_beginning(progress(state), SINCE + OVERDUE_MS)
 
     @pytest.mark.parametrize(
         ("error", "since_tip", "from_oldest", "verdict"),
         [
-            (TrimmedError, RETENTION_MS - 1, False, Verdict.QUIET),
-            (TrimmedError, RETENTION_MS, False, Verdict.LOST),  # something may have come after its tip
-            (TrimmedError, RETENTION_MS - 1, True, Verdict.LOST),  # the oldest record is refused, too
-            (GapError, RETENTION_MS - 1, False, Verdict.LOST),  # no such shard, or no such sequence number
-            (TooLateError, RETENTION_MS - 1, False, Verdict.LOST),
+            (TrimmedError, OVERDUE_MS - 1, False, Verdict.QUIET),
+            (TrimmedError, OVERDUE_MS, False, Verdict.LOST),  # something may have come after its tip
+            (TrimmedError, OVERDUE_MS - 1, True, Verdict.LOST),  # the oldest record is refused, too
+            (GapError, OVERDUE_MS - 1, False, Verdict.LOST),  # no such shard, or no such sequence number
+            (TooLateError, OVERDUE_MS - 1, False, Verdict.LOST),
         ],
     )
     def test_a_quiet_shard_outlives_its_last_record(self, error, since_tip, from_oldest, verdict):

@@ -9,18 +9,30 @@ from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import RETENTION_MS, Row, ShardKey, State
 from cdc_bridge.pages import FULL_PAGE, GapError, TrimmedError
-from cdc_bridge.shard_reader import GAP_TIMES, IDLE_SECONDS, ShardReader, pause_after
+from cdc_bridge.shard_reader import IDLE_SECONDS, ShardReader, pause_after
 from cdc_bridge.tips import QUIET_MS
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError
 
-from .memory import LEASE_MS, AtOnce, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams, hold, run, take
+from .memory import (
+    LEASE_MS,
+    AtOnce,
+    MemoryKafka,
+    MemoryLeases,
+    MemoryShard,
+    MemoryStreams,
+    hold,
+    run,
+    run_in_time,
+    take,
+)
 from .records import edge, record
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
 SHARD = ShardKey("followers", "arn:followers", "shard")
 NOW = 1_700_000_000_000
+ENOUGH = 9  # tries at a gap, with their pauses: over 20 s
 ALL = [f"event-{n}" for n in range(1, 6)]
 
 
@@ -189,9 +201,9 @@ def test_a_shard_that_was_not_begun_for_a_day_is_a_gap(world, state):
 
 def test_a_gap_ends_the_reading_and_is_told(world, caplog):
     """No record after it is published, and the shard is not finished, so its children wait."""
-    world.streams.failures = [GapError("trimmed")] * GAP_TIMES
+    world.streams.failures = [GapError("trimmed")] * ENOUGH
     reader = world.reader()
-    run(reader)
+    run_in_time(reader, world)
     assert world.row().gap == "unreadable: trimmed; published up to nothing"
     assert (world.kafka.log, world.row().state, world.row().owner) == ([], State.GAP, None)
     assert any(entry.levelname == "ERROR" and entry.shard_id == "shard" for entry in caplog.records)
@@ -205,12 +217,22 @@ def test_what_is_refused_for_no_reason_is_no_gap(world):
     assert world.row().gap is None
 
 
+@pytest.mark.parametrize("state", [State.LEFT, State.OPENED])
+def test_errors_within_a_second_are_neither_an_end_nor_a_gap(world, state):
+    """Several in a row mean nothing: what the stream lacks it lacks for 20 seconds."""
+    world.leases.note(SHARD.stream_arn, Row("shard", state, since=world.now))
+    world.streams.failures = [GapError("x")] * 3
+    run_in_time(world.reader(), world)
+    assert world.kafka.event_ids() == ALL
+    assert world.row().gap is None
+
+
 def test_a_quiet_shard_goes_on_at_its_oldest_record(world, shard):
     """Its last record was trimmed while it was read to its tip: nothing is lost, and nothing is told."""
-    world.leases.note(SHARD.stream_arn, Row("shard", State.READING, f"{2:021}", tip_at=world.now - RETENTION_MS + 1))
+    world.leases.note(SHARD.stream_arn, Row("shard", State.READING, f"{2:021}", tip_at=world.now))
     del shard.records[:2]
-    world.streams.failures = [TrimmedError("trimmed")] * GAP_TIMES
-    run(world.reader())
+    world.streams.failures = [TrimmedError("trimmed")] * ENOUGH
+    run_in_time(world.reader(), world)
     assert world.kafka.event_ids() == ALL[2:]
     assert (world.row().gap, world.row().state) == (None, State.ENDED)
 
@@ -221,11 +243,11 @@ class TestNothingIsLeft:
     @pytest.fixture(autouse=True)
     def nothing_is_left(self, world):
         world.leases.note(SHARD.stream_arn, Row("shard", State.LEFT, since=world.now))
-        world.streams.failures = [GapError("trimmed")] * GAP_TIMES
+        world.streams.failures = [GapError("trimmed")] * ENOUGH
 
     def test_a_closed_shard_is_finished(self, world):
         """Its children may be read."""
-        run(world.reader())
+        run_in_time(world.reader(), world)
         assert (world.kafka.log, world.row().gap, world.row().state) == ([], None, State.ENDED)
 
     def test_an_open_shard_is_read_on(self, world, shard):
@@ -233,7 +255,7 @@ class TestNothingIsLeft:
         shard.closed = False
         reader = world.reader()
         world.kafka.instead = [lambda _: reader.stop()]
-        run(reader)
+        run_in_time(reader, world)
         assert world.kafka.event_ids() == ALL[:2]
 
 

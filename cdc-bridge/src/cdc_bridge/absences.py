@@ -16,6 +16,7 @@ class Absences:
 
     def __init__(self) -> None:
         self._absent: dict[Hashable, tuple[int, int]] = {}
+        self.gone: Collection[Hashable] = ()  # what the last look returned
 
     def look(self, absent: Collection[Name], now: int) -> set[Name]:
         """Return what has been absent in each look for long enough; whatever is not named now is there again."""
@@ -23,7 +24,8 @@ class Absences:
         for name in absent:
             since, looks = before.get(name, (now, 0))
             self._absent[name] = (since, looks + 1)
-        return {name for name in absent if self._is_for_good(*self._absent[name], now)}
+        self.gone = gone = {name for name in absent if self._is_for_good(*self._absent[name], now)}
+        return gone
 
     @staticmethod
     def _is_for_good(since: int, looks: int, now: int) -> bool:

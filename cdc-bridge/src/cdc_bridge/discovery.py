@@ -6,19 +6,19 @@ there before anything goes on. So every bridge, the next one too, sees the same.
 - A stream that follows another waits until that one is drained, and is a gap: what was written between left no trace.
 - Rows are read before the listing, so that a shard somebody has just found is never taken for a lost one.
 - A listing may leave out an open shard: nothing is lost, finished or drained before several looks agree (absences.py),
-  and whatever shows itself so soon after the first listing is a shard of that listing.
+  and whatever shows itself to whoever noted the stream, so soon after that, is a shard of the first listing.
 """
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cdc_bridge import gaps, metrics
 from cdc_bridge.absences import APART_MS, Absences
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
-from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, tip
+from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, strangers, tip
 from cdc_bridge.listings import Listings
 from cdc_bridge.pages import GapError
 from murmuration_runtime.errors import StoreAwayError
@@ -47,6 +47,7 @@ class Look:
     rows: Mapping[str, Row]
     tip_at: int
     is_drained: bool
+    gone: Collection[Hashable]  # parents that no listing names any more
 
 
 class Discovery:
@@ -76,6 +77,8 @@ class Discovery:
         self.rows_read: dict[str, int] = {}  # by table, in its last look
         self.away: dict[str, StoreAwayError | None] = {}  # why a table did not name its stream in its last look
         self._absences: defaultdict[str, Absences] = defaultdict(Absences)  # by stream
+        self._strangers: defaultdict[str, Absences] = defaultdict(Absences)  # parents that nobody knows, by stream
+        self._begun_at: dict[str, int] = {}  # when we noted a stream, by our steady clock
 
     def table(self, table: str) -> Mapping[ShardKey, Row]:
         """Look at a table's streams and return the shards that may be read; a drained stream makes way for the next."""
@@ -98,7 +101,7 @@ class Discovery:
             tips.append(look.tip_at)
             found |= {
                 ShardKey(table, stream_arn, shard.shard_id): self._row(shard, look.rows, row.tip_at)
-                for shard in readable(look.listing, look.rows)
+                for shard in readable(look.listing, look.rows, look.gone)
             }
             if not look.is_drained:
                 break
@@ -154,7 +157,8 @@ class Discovery:
                 warning = "the table may have rows older than its stream: no events tell of them"
                 gaps.owe_recount(self._leases, table, stream_arn, warning, self._clock())
                 _log.warning(warning, extra={**about, "next": next_})
-            self._leases.note(key, Row(stream_arn, State.READING, since=self._clock()))
+            if self._leases.note(key, Row(stream_arn, State.READING, since=self._clock())):
+                self._begun_at[stream_arn] = self._steady()
             _log.info("table seen for the first time", extra=about)
             return
         detail = f"it follows {max(known)}, and what was written between the two left no trace"
@@ -163,6 +167,7 @@ class Discovery:
         gap = gaps.describe(kind, detail, None)
         gaps.owe_recount(self._leases, table, stream_arn, gap, self._clock())
         if self._leases.note(key, Row(stream_arn, state, since=self._clock(), gap=gap)):
+            self._begun_at[stream_arn] = self._steady()
             gaps.tell(table, stream_arn, "", None, kind, detail)
 
     def _look(self, table: str, stream: Row, first: State) -> Look:
@@ -171,7 +176,7 @@ class Discovery:
         rows = self._leases.rows(stream_arn)
         found = self._listings.of(stream_arn)
         listing, listed_at = found.shards, found.listed_at
-        if listed_at - stream.since < APART_MS:
+        if self._steady() - self._begun_at.get(stream_arn, -APART_MS) < APART_MS:
             for shard in (shard for shard in listing if shard.shard_id not in rows):
                 row = Row(shard.shard_id, first, since=stream.since)
                 if self._leases.note(stream_arn, row):
@@ -192,7 +197,10 @@ class Discovery:
                 rows[name] = ended
         for name in prunable(listing, rows, listed_at):
             self._leases.prune(stream_arn, rows.pop(name))
-        look = Look(listing, rows, tip(listing, rows, listed_at), is_drained=_ALL in gone)
+        if found.is_new:
+            self._strangers[stream_arn].look(strangers(listing, rows), self._steady())
+        tip_at, parents_gone = tip(listing, rows, listed_at), self._strangers[stream_arn].gone
+        look = Look(listing, rows, tip_at, is_drained=_ALL in gone, gone=parents_gone)
         self._leases.advance(table_key(table), stream_arn, look.tip_at)
         return look
 
@@ -210,7 +218,8 @@ class Discovery:
         becomes = replace(passed, gap=gaps.describe(kind, detail, row.position))
         if self._holds_up:
             becomes = replace(becomes, state=State.GAP, since=row.since)
-        gaps.owe_recount(self._leases, table, row.shard_id, str(becomes.gap), self._clock())
+        loss = passed.position if kind is gaps.Kind.TOPIC else row.since  # as often as it is tried
+        gaps.owe_recount(self._leases, table, row.shard_id, str(becomes.gap), self._clock(), loss)
         if self._leases.overrule(stream_arn, row, becomes):
             gaps.tell(table, stream_arn, row.shard_id, row.position, kind, detail)
             return becomes

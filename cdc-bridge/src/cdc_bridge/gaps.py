@@ -43,10 +43,13 @@ def concerns_follows(table: str, name: str) -> bool:
     return table == FOLLOWERS.name or name.startswith("FollowChanged")
 
 
-def owe_recount(leases: Leases, table: str, name: str, gap: str, now: int) -> None:
-    """Have count-aggregator recount everybody, if the gap concerns follows: before the gap is passed or cleared."""
+def owe_recount(leases: Leases, table: str, name: str, gap: str, now: int, loss: str | int | None = None) -> None:
+    """Have count-aggregator recount everybody, if the gap concerns follows: before the gap is passed or cleared.
+
+    `loss` tells this loss from others of the same name, so that trying again leaves one row; without it, `now` does.
+    """
     if concerns_follows(table, name):
-        leases.note(LEASES.recounts(), Row(f"{name} at {now}", State.GAP, since=now, gap=gap))
+        leases.note(LEASES.recounts(), Row(f"{name} at {now if loss is None else loss}", State.GAP, since=now, gap=gap))
 
 
 def repair_of(table: str, name: str) -> str:

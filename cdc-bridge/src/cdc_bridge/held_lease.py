@@ -76,7 +76,7 @@ class HeldLease:
 
     def owe_recount(self, table: str, gap: str) -> None:
         """Have everybody recounted after this gap, if it concerns follows: to be written before the gap."""
-        owe_recount(self._leases, table, self.lease.shard_id, gap, self._wall())
+        owe_recount(self._leases, table, self.lease.shard_id, gap, self._wall(), self.progress.since)
 
     def go_on(self, gap: str) -> None:
         """Write down a gap, and that the shard goes on at whatever is left of it now."""

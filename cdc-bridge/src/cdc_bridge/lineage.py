@@ -2,18 +2,20 @@
 
 Rule: an item's changes move from a shard to its children, so a child waits until its parent has been read to the end.
 All shards of a stream's first listing get a row at once, so a shard without a row was born later, of a parent that
-had one. A parent that listings no longer name has aged out: if it was finished, its children may go; if it was not, or
-if nobody ever saw it, its records are lost. That is a gap, and the children wait until it is passed. One listing proves
-nothing: absences.py says what is gone for good.
+had one. A parent that listings no longer name has aged out: if it was finished, or was gone before the first listing,
+its children may go; if it was not finished, or came after that and nobody ever saw it, its records are lost. That is a
+gap, and the children wait until it is passed. One listing proves nothing: absences.py says what is gone for good.
+Times come from several bridges' clocks, which may differ by CLOCKS_MS: what may be too old by one of them is too old.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from contracts.tables import LEASES
 
 RETENTION_MS = 24 * 3_600_000  # how long a stream keeps a record
+CLOCKS_MS = 3_600_000  # how far apart the clocks of two bridges may be
 KEPT_MS = 2 * RETENTION_MS  # how long the row of a finished shard is kept: its children have long been seen by then
 
 
@@ -62,21 +64,31 @@ class Row:
     part: str = field(default="", compare=False)  # the partition of the leases table in which it lies; "" before that
 
 
-def readable(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Shard]:
-    """Return the shards of a complete listing that are not finished and whose parents are."""
+def readable(listing: Iterable[Shard], rows: Mapping[str, Row], gone: Collection[Hashable]) -> list[Shard]:
+    """Return the shards of a complete listing that are not finished, and whose parents are, or are gone for good.
+
+    Only a shard of the first listing may have a parent that was gone before it.
+    """
 
     def may(shard: Shard) -> bool:
         row = rows.get(shard.shard_id)
         if row is not None and row.state in (State.ENDED, State.GAP):
             return False
-        return shard.parent_id not in unfinished
+        return shard.parent_id not in unfinished and not (row and _is_of_first_listing(row) and shard.parent_id in away)
 
     shards = list(listing)
     known = {shard.shard_id for shard in shards} | set(rows)
     ended = {shard_id for shard_id, row in rows.items() if row.state is State.ENDED}
-    # A parent that is neither listed nor known is older than the first listing, unless its child has no row.
     unfinished = known - ended | _unseen(shards, rows)
+    away = {name for name in strangers(shards, rows) if name not in gone}
     return [shard for shard in shards if may(shard)]
+
+
+def strangers(listing: Iterable[Shard], rows: Mapping[str, Row]) -> set[str]:
+    """Return the parents that are neither listed nor known: they have aged out, or this listing left them out."""
+    shards = list(listing)
+    known = {shard.shard_id for shard in shards} | set(rows)
+    return {shard.parent_id for shard in shards if shard.parent_id and shard.parent_id not in known}
 
 
 def lost(listing: Iterable[Shard], rows: Mapping[str, Row], now: int) -> set[str]:
@@ -91,8 +103,8 @@ def exhausted(listing: Iterable[Shard], rows: Mapping[str, Row], now: int) -> se
 
 
 def is_overdue(since: int, tip_at: int, now: int) -> bool:
-    """Say whether something that had to be published may be older than a stream keeps it."""
-    return now - max(since, tip_at) >= RETENTION_MS
+    """Say whether something that had to be published may be older than a stream keeps it, by any bridge's clock."""
+    return now - max(since, tip_at) >= RETENTION_MS - CLOCKS_MS
 
 
 def _gone(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Row]:
@@ -102,13 +114,18 @@ def _gone(listing: Iterable[Shard], rows: Mapping[str, Row]) -> list[Row]:
 
 def _only_left(row: Row, now: int) -> bool:
     """Say whether all that the shard held is older than what had to be published of it."""
-    return row.state in (State.LEFT, State.SKIPPING) and not is_overdue(row.since, row.tip_at, now)
+    return _is_of_first_listing(row) and not is_overdue(row.since, row.tip_at, now)
+
+
+def _is_of_first_listing(row: Row) -> bool:
+    """Say whether nothing of a shard of the first listing is published yet; or of one whose gap was passed."""
+    return row.state in (State.LEFT, State.SKIPPING)
 
 
 def _unseen(listing: Sequence[Shard], rows: Mapping[str, Row]) -> set[str]:
     """Return the parents that nobody ever saw: not listed, not known, and their children were born after the rows."""
-    known = {shard.shard_id for shard in listing} | set(rows)
-    return {it.parent_id for it in listing if it.shard_id not in rows and it.parent_id and it.parent_id not in known}
+    away = strangers(listing, rows)
+    return {it.parent_id for it in listing if it.shard_id not in rows and it.parent_id in away}
 
 
 def drained(listing: Iterable[Shard], rows: Mapping[str, Row]) -> bool:
@@ -143,7 +160,7 @@ def tip(listing: Iterable[Shard], rows: Mapping[str, Row], listed_at: int) -> in
     parents_rows = [rows.get(shard.parent_id or "") for shard in shards if shard.shard_id not in rows]
     tips += [row.tip_at if row else 0 for row in parents_rows]
     for name, row in rows.items():
-        is_childless = name not in parents and not is_overdue(row.since, row.tip_at, listed_at)
+        is_childless = name not in parents and listed_at - max(row.since, row.tip_at) < RETENTION_MS + CLOCKS_MS
         if row.state is not State.ENDED or is_childless:
             tips.append(row.tip_at)
     return min(tips)

@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from cdc_bridge.absences import Absences
 from cdc_bridge.gaps import Policy
 from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
@@ -43,7 +44,7 @@ IDLE_SECONDS = (0.2, 0.5)  # AWS allows five calls a second on a shard
 RETRY_SECONDS = (0.2, 5.0)
 KAFKA_SECONDS = (0.02, 0.5)  # a step waits for Kafka for the shorter; then other shards have their turn
 ALONE_MS = 3000  # the same for a message that goes alone
-GAP_TIMES = 3  # AWS refuses a call for no reason now and then: it must say so often that something is lost
+_NEXT = "what comes next"  # what the stream says that it lacks
 Steps = Generator[float, None, bool]
 
 
@@ -102,7 +103,7 @@ class ShardReader:
         self._steady = steady
         self._report = ShardReport(shard, lease, wall)
         self._refusals = Refusals()
-        self._times_lost = 0
+        self._absences = Absences()  # AWS refuses a call for no reason now and then, or several in a row
         self._from_oldest = False  # what lies behind the checkpoint begins at the oldest record that is left
         self._stopping = threading.Event()
         self._given_up = threading.Event()
@@ -168,11 +169,10 @@ class ShardReader:
 
     def _judge(self, error: GapError) -> bool:
         """Return True if nothing is left of the shard; raise the gap if somebody must clear it first."""
-        self._times_lost += 1
-        if self._times_lost < GAP_TIMES and not isinstance(error, TooLateError):
+        if not (self._absences.look([_NEXT], self._steady()) or isinstance(error, TooLateError)):
             self._report.troubled(error)
             return False
-        self._times_lost = 0
+        self._absences = Absences()
         match judge(error, self.lease.progress, self._wall(), read_from_oldest=self._from_oldest):
             case Verdict.NOTHING_LEFT if self._pages().is_closed():
                 self._report.no_gap("shard finished: the stream has nothing left of it", error)
@@ -199,7 +199,7 @@ class ShardReader:
                 began = self._steady()
                 page, asked_at = pages.read(read_to)
                 tip_at = quiet.tip(page.records, asked_at)
-                self._times_lost = 0
+                self._absences = Absences()
                 self._report.read(len(page.records))
                 page_end = position_of(page.records[-1]) if page.records else read_to
                 pause = pause_after(len(page.records), pause)
