@@ -1,7 +1,5 @@
 """On a real broker: all of a batch in its order, or an error and nothing behind the first that is missing."""
 
-import dataclasses
-
 import pytest
 
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
@@ -30,7 +28,7 @@ class TestPublisher:
     def test_nothing_lies_behind_a_refused_message(self, topic):
         """The guarantee, not luck: without it all the others would arrive. Two never share a request."""
         batch = numbered(topic, range(20), value=b"x" * 600_000)
-        batch[10] = dataclasses.replace(batch[10], value=b"x" * (LIMIT + 10_000))
+        batch[10] = batch[10]._replace(value=b"x" * (LIMIT + 10_000))
         with publisher_to(KafkaSettings()) as publisher, pytest.raises(RefusedError, match="too large"):
             publisher.publish(batch)
         found = arrived(topic)
