@@ -67,6 +67,13 @@ class Sweep:
         self._table = table
         self._key = key
         self._looked = looked
+        names = {f"#r{number}": name for number, name in enumerate((*key, *looked))}
+        self._read_as = {
+            "TableName": table,
+            "ConsistentRead": True,
+            "ProjectionExpression": ", ".join(names),
+            "ExpressionAttributeNames": names,
+        }
         self._change = change
         self._pace = pace
         self._sleep = sleep
@@ -76,16 +83,7 @@ class Sweep:
     def page(self, before: Pass) -> Pass:
         """Do the page behind the place that was saved; return what is to be saved next, without a cursor at the end."""
         start = {"ExclusiveStartKey": before.cursor} if before.cursor else {}
-        names = {f"#r{number}": name for number, name in enumerate((*self._key, *self._looked))}
-        found = self._answer(
-            self._dynamodb.scan,
-            TableName=self._table,
-            Limit=PAGE,
-            ConsistentRead=True,
-            ProjectionExpression=", ".join(names),
-            ExpressionAttributeNames=names,
-            **start,
-        )
+        found = self._answer(self._dynamodb.scan, Limit=PAGE, **self._read_as, **start)
         fates = [self._migrate(row) for row in found["Items"]]
         return Pass(
             found.get("LastEvaluatedKey"),
@@ -129,16 +127,7 @@ class Sweep:
         return True
 
     def _read(self, key: Key) -> Row | None:
-        names = {f"#r{number}": name for number, name in enumerate((*self._key, *self._looked))}
-        answer = self._answer(
-            self._dynamodb.get_item,
-            TableName=self._table,
-            Key=key,
-            ConsistentRead=True,
-            ProjectionExpression=", ".join(names),
-            ExpressionAttributeNames=names,
-        )
-        row: Row | None = answer.get("Item")
+        row: Row | None = self._answer(self._dynamodb.get_item, Key=key, **self._read_as).get("Item")
         return row
 
     def _answer(self, call: Callable[..., Any], **words: Any) -> Any:

@@ -34,7 +34,7 @@ _OURS = [topic for topic in TOPICS.values() if SERVICE in topic.producers]
 _DEAD_LETTERS = [topic.dlq for topic in _OURS]
 _RIGHTS = dict.fromkeys([*(topic.name for topic in _OURS), *_DEAD_LETTERS], WRITE)
 _TOPICS_SECONDS = 0.5  # asked for in each round; leases must be renewed meanwhile
-_LOOK_SECONDS = 2.0  # two calls of DescribeStream each time, and AWS allows ten a second to all bridges together
+_LOOK_SECONDS = 2.0  # how often streams are listed is for listings.py to say
 
 
 def now_ms() -> int:

@@ -79,12 +79,7 @@ class LeaseTable(Leases):
                 return None
         same, values = _as_seen(seen)
         if self.must_move(seen.part):
-            condition = {
-                "ConditionExpression": same,
-                "ExpressionAttributeNames": _names(same),
-                "ExpressionAttributeValues": values,
-            }
-            if not self._transact(moves(self._table, seen, taken, condition)):
+            if not self._transact(moves(self._table, seen, taken, _condition(same, values))):
                 return None
             row = replace(taken, part=LEASES.part_of(stream_arn, seen.shard_id))
         else:
@@ -168,12 +163,8 @@ class LeaseTable(Leases):
                 same += f" AND #{name} = :{name}"
                 values[f":{name}"] = {"S": text}
         becomes = replace(becomes, owner=None, expires_at=0, renewals=0, epoch=was.epoch + 1)
-        condition = {
-            "ConditionExpression": same,
-            "ExpressionAttributeNames": _names(same),
-            "ExpressionAttributeValues": values,
-        }
-        return self._put(was.part or self._known_layout().place_of(of, was.shard_id), becomes, condition)
+        part = was.part or self._known_layout().place_of(of, was.shard_id)
+        return self._put(part, becomes, _condition(same, values))
 
     def advance(self, of: str, stream_arn: str, tip_at: int) -> None:
         with suppress(LeaseLostError):
@@ -267,6 +258,14 @@ class LeaseTable(Leases):
 
 def _names(words: str) -> dict[str, str]:
     return {name: _NAMES[name] for name in _NAMES if name in words}
+
+
+def _condition(words: str, values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "ConditionExpression": words,
+        "ExpressionAttributeNames": _names(words),
+        "ExpressionAttributeValues": values,
+    }
 
 
 def _as_seen(row: Row) -> tuple[str, dict[str, Any]]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from contracts.tables import LEASES
+from contracts.topic import STREAM_RETENTION_MS
 
-RETENTION_MS = 24 * 3_600_000  # how long a stream keeps a record
+RETENTION_MS = STREAM_RETENTION_MS  # how long a stream keeps a record
 CLOCKS_MS = 3_600_000  # how far apart the clocks of two bridges may be
 KEPT_MS = 2 * RETENTION_MS  # how long the row of a finished shard is kept: its children have long been seen by then
 
