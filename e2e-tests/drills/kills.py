@@ -18,6 +18,7 @@ from murmuration_testkit.waiting import remaining
 PEOPLE = 24
 WRITERS = 6
 FAULTS = 30
+BETWEEN_WRITES_S = 0.02
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
 TARGETS = (*PROCESSES, "kafka", "dynamodb", "redis", "registry")
 SETTLED = 120.0
@@ -26,7 +27,8 @@ SETTLED = 120.0
 class Load:
     """People who follow, unfollow, tweet and delete, and who repeat what was not answered until it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, writers: int = WRITERS) -> None:
+        self._writers = writers
         self.people = [Person(f"Person {n}").join() for n in range(PEOPLE)]
         self.tweets: dict[str, set[str]] = {person.user_id: set() for person in self.people}
         self.writes = 0
@@ -35,36 +37,40 @@ class Load:
 
     def run(self, threads: ThreadPoolExecutor) -> list[Any]:
         """Begin; each writer has people of its own, so that the order of a person's writes is known."""
-        return [threads.submit(self._write, self.people[n::WRITERS]) for n in range(WRITERS)]
+        return [threads.submit(self._write, self.people[n :: self._writers]) for n in range(self._writers)]
 
     def stop(self) -> None:
         """Let each writer finish what it is doing."""
         self._over.set()
 
     def _write(self, mine: list[Person]) -> None:
-        while not self._over.wait(0.02):
-            me, other = random.choice(mine), random.choice(self.people)
-            path = f"/v1/users/{other.user_id}/follow"
-            match random.randrange(6):
-                case 0 | 1 if me is not other:
-                    me.insist("POST", path)
-                case 2 if me is not other:
-                    me.insist("DELETE", path)
-                case 3 if self.tweets[me.user_id]:
-                    gone = random.choice(sorted(self.tweets[me.user_id]))
-                    me.insist("DELETE", f"/v1/tweets/{gone}")
-                    self.tweets[me.user_id].remove(gone)
-                case 4:
-                    me.insist("GET", "/v1/timeline")
-                case _:
-                    self._tweet(me)
+        while not self._over.wait(BETWEEN_WRITES_S):
+            self.write(mine)
             self.writes += 1
 
-    def _tweet(self, me: Person) -> None:
-        """Once only: whether a tweet that was not answered is there, its row will tell."""
+    def write(self, mine: list[Person]) -> None:
+        """Do something as one of these people."""
+        me, other = random.choice(mine), random.choice(self.people)
+        path = f"/v1/users/{other.user_id}/follow"
+        match random.randrange(6):
+            case 0 | 1 if me is not other:
+                me.insist("POST", path)
+            case 2 if me is not other:
+                me.insist("DELETE", path)
+            case 3 if self.tweets[me.user_id]:
+                gone = random.choice(sorted(self.tweets[me.user_id]))
+                me.insist("DELETE", f"/v1/tweets/{gone}")
+                self.tweets[me.user_id].remove(gone)
+            case 4:
+                me.insist("GET", "/v1/timeline")
+            case _:
+                self.tweet(me)
+
+    def tweet(self, me: Person, address: str = "") -> None:
+        """Say something, once only: whether a tweet that was not answered is there, its row will tell."""
         text = f"drill {uuid.uuid4().hex}"
         try:
-            self.tweets[me.user_id].add(me.tweet(text))
+            self.tweets[me.user_id].add(me.ask("POST", f"{address}/v1/tweets", json={"text": text})["tweet_id"])
         except urllib3.exceptions.HTTPError:
             self.unanswered.add(text)
         except RefusedError as error:
@@ -88,12 +94,12 @@ def kills() -> dict[str, Any]:
             writer.result()
     print("    settling", flush=True)
     all_ready(within=SETTLED)
-    differences = remaining(lambda: _differences(load), within=SETTLED, every=2)
+    found = remaining(lambda: differences(load), within=SETTLED, every=2)
     return {
         "name": f"{FAULTS} random faults under load",
         "faults": ", ".join(f"{count} x {fault}" for fault, count in done.items()) + f" among {', '.join(TARGETS)}",
         "compared": "each person's counts with the rows, and their whole timeline with what those they follow said",
-        "differences": differences,
+        "differences": found,
         "counts": f"{load.writes} requests of {PEOPLE} people, {len(load.unanswered)} tweets not answered, "
         f"{sum(map(len, load.tweets.values()))} tweets left",
     }
@@ -111,7 +117,8 @@ def _break(fault: str, target: str) -> bool:
     return done
 
 
-def _differences(load: Load) -> list[str]:
+def differences(load: Load) -> list[str]:
+    """Say of each person what is not as the rows say."""
     follows = {person.user_id: person.edges("following") for person in load.people}
     said = {person.user_id: person.said() for person in load.people}
     found = []

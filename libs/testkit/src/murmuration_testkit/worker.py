@@ -1,6 +1,7 @@
-"""A worker beside the stack's: started again whenever it ends, as a supervisor does."""
+"""A process beside the stack's: started again whenever it ends, as a supervisor does."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,16 +15,16 @@ ENDED_WITHIN_S = 40.0
 
 
 class Worker:
-    """One worker, `python -m` a module, on a port of its own; of today's code, or of another checkout's."""
+    """One worker, `python -m` a module and its words, on a port of its own; of today's code or another checkout's."""
 
     def __init__(
         self, module: str, port: int, log: str, checkout: Checkout | None = None, /, **environment: str
     ) -> None:
         self.starts = 0
         self.port = port
-        self._command = [str(checkout.python) if checkout else sys.executable, "-m", module]
+        self._command = [str(checkout.python) if checkout else sys.executable, "-m", *shlex.split(module)]
         self._directory = checkout.directory if checkout else None
-        self._environment = {**os.environ, **environment, "PORT": str(port), "ADMIN_PORT": str(port)}
+        self._environment = {**os.environ, "PORT": str(port), "ADMIN_PORT": str(port), **environment}
         self._log = Path(os.environ["STACK_DIR"]) / f"logs/{log}.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._wanted = False
