@@ -10,7 +10,7 @@ BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof lock parts
+.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof release lock parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:deploy $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/local/stack.py deploy/local/health.py \
+	@MYPYPATH=deploy/local:deploy $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/release.py deploy/local/stack.py deploy/local/health.py \
 	  e2e-tests/*.py e2e-tests/proofs
 	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
 
@@ -74,6 +74,9 @@ drill: $(BIN)/ready parts ## kill and pause things, then compare with what shoul
 
 proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=pythons
 	@$(BIN)/python e2e-tests/proof.py $(ONLY)
+
+release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
+	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why '$(WHY)' --registry '$(REGISTRY)'
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \

@@ -1,0 +1,93 @@
+"""A release raises a version everywhere it stands, and names the commit that has it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import release
+import yaml
+
+PROJECT = '[project]\nname = "a-service"\nversion = "0.9.1"\n'
+CHART = 'apiVersion: v2\nname: a-service\nversion: 1.2.3\nappVersion: "0.9.1"\n'
+WHY = "Follows are answered sooner."
+
+
+def git(directory, *words):
+    return subprocess.run(["git", *words], cwd=directory, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with one service that was released before."""
+    (tmp_path / "a-service/chart").mkdir(parents=True)
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "a-service/pyproject.toml").write_text(PROJECT)
+    (tmp_path / "a-service/chart/Chart.yaml").write_text(CHART)
+    (tmp_path / release.RELEASED).write_text("# Releases.\na-service: {version: 0.9.1, commit: abc}\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", "user.name", "a")
+    git(tmp_path, "config", "user.email", "a@example.org")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "before")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("part", "version"), [("major", "1.0.0"), ("minor", "0.10.0"), ("patch", "0.9.2")])
+def test_a_version_is_raised_in_one_place(part, version):
+    """What stands behind the raised number begins again."""
+    assert release.raised("0.9.1", part) == version
+
+
+def test_the_named_commit_has_the_version(repository):
+    """The second commit names the first, in which project, chart and changelog agree."""
+    assert release.release("a-service", "minor", WHY, repository) == "0.10.0"
+    named = yaml.safe_load((repository / release.RELEASED).read_text())["a-service"]
+    assert named == {"version": "0.10.0", "commit": git(repository, "rev-parse", "HEAD^")}
+
+    def then(path):
+        return git(repository, "show", f"{named['commit']}:a-service/{path}")
+
+    assert 'version = "0.10.0"' in then("pyproject.toml")
+    assert yaml.safe_load(then("chart/Chart.yaml")) | {} == {
+        "apiVersion": "v2", "name": "a-service", "version": "1.3.0", "appVersion": "0.10.0",
+    }  # fmt: skip
+    assert f"- {WHY}" in then("CHANGELOG.md")
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_the_newest_release_stands_first_in_the_changelog(repository):
+    """The title stands once, above it."""
+    for _ in range(2):
+        release.release("a-service", "patch", WHY, repository)
+    lines = (repository / "a-service/CHANGELOG.md").read_text().splitlines()
+    assert [line.split(" (")[0] for line in lines if line.startswith("#")] == [
+        "# Changes of a-service", "## 0.9.3", "## 0.9.2",
+    ]  # fmt: skip
+
+
+def test_nothing_is_released_over_changes_that_are_not_committed(repository):
+    """Nobody could tell later what was in it."""
+    (repository / "a-service/pyproject.toml").write_text(PROJECT + "# half a thought\n")
+    with pytest.raises(release.ReleaseError, match="commit or stash"):
+        release.release("a-service", "minor", WHY, repository)
+
+
+def test_a_chart_that_cannot_be_raised_is_named(repository):
+    """A file that looks otherwise than a release expects stops it with its name, before anything is written."""
+    (repository / "a-service/chart/Chart.yaml").write_text(CHART.replace("appVersion", "app"))
+    git(repository, "commit", "-qam", "a chart without its app's version")
+    with pytest.raises(release.ReleaseError, match=r"Chart\.yaml: 0 lines"):
+        release.release("a-service", "minor", WHY, repository)
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_a_build_that_fails_is_named_with_its_command(repository, capsys):
+    """The commits stand; only what failed is repeated. A build that succeeds says what to push."""
+    makefile = Path(repository / "Makefile")
+    makefile.write_text("images:\n\t@echo $(S) $(TAG) > built\npackage:\n\t@exit 1\n")
+    with pytest.raises(release.ReleaseError, match="repeat it: make --no-print-directory package S=a-service"):
+        release.build("a-service", "0.10.0", "", repository)
+    assert (repository / "built").read_text() == "a-service 0.10.0\n"
+    makefile.write_text("images package:\n\t@true\n")
+    release.build("a-service", "0.10.0", "registry.example/murmuration", repository)
+    assert "make push S=a-service TAG=0.10.0 REGISTRY=registry.example/murmuration" in capsys.readouterr().out
