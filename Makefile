@@ -76,7 +76,7 @@ proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=
 	@$(BIN)/python e2e-tests/proof.py $(ONLY)
 
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
-	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why '$(WHY)' --registry '$(REGISTRY)'
+	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \
