@@ -9,8 +9,11 @@ LOCK := deploy/local/requirements.txt
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
 
+CHARTS := $(patsubst %/Chart.yaml,%,$(wildcard */chart/Chart.yaml deploy/*/chart/Chart.yaml deploy/*-chart/Chart.yaml))
+HELM ?= helm
+
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof release lock parts
+.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof charts release lock parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +77,10 @@ drill: $(BIN)/ready parts ## kill and pause things, then compare with what shoul
 
 proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=pythons
 	@$(BIN)/python e2e-tests/proof.py $(ONLY)
+
+charts: $(BIN)/ready ## write what the charts share into each, and pack the library into them with helm; HELM=helm
+	@$(BIN)/python deploy/charts.py
+	@for each in $(CHARTS); do $(HELM) dependency update --skip-refresh $$each >/dev/null || exit 1; done
 
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
 	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'

@@ -1,0 +1,45 @@
+{{/*
+A job's spec, for a Job or a CronJob: dict "context" (a process with job: true) "deadline" seconds "retries" number.
+The caller writes kind, metadata and the schedule, since these are what differs.
+*/}}
+{{- define "murmuration.jobSpec" -}}
+backoffLimit: {{ .retries | default 3 }}
+activeDeadlineSeconds: {{ .deadline }}
+ttlSecondsAfterFinished: 86400
+template:
+  {{- include "murmuration.pod" .context | nindent 2 }}
+{{- end }}
+
+{{- define "murmuration.job" }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ include "murmuration.name" .context }}
+  labels: {{- include "murmuration.labels" .context | nindent 4 }}
+  {{- with .annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- include "murmuration.jobSpec" . | nindent 2 }}
+{{- end }}
+
+{{/* dict "context" … "deadline" … "retries" … "schedule" cron's five fields, UTC. */}}
+{{- define "murmuration.cronjob" }}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata:
+  name: {{ include "murmuration.name" .context }}
+  labels: {{- include "murmuration.labels" .context | nindent 4 }}
+spec:
+  schedule: {{ .schedule | quote }}
+  timeZone: Etc/UTC
+  concurrencyPolicy: Forbid
+  startingDeadlineSeconds: 300
+  successfulJobsHistoryLimit: 1
+  failedJobsHistoryLimit: 3
+  jobTemplate:
+    spec:
+      {{- include "murmuration.jobSpec" . | nindent 6 }}
+{{- end }}

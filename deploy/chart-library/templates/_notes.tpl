@@ -1,0 +1,28 @@
+{{- define "murmuration.edgeNotes" -}}
+{{ .Chart.Name }} {{ .Values.image.digest | default (.Values.image.tag | default .Chart.AppVersion) }} is installed as {{ include "murmuration.name" . }} in {{ .Release.Namespace }}.
+{{ include "murmuration.apiNote" . }}
+{{ include "murmuration.adminNote" . }}
+{{- end }}
+
+{{- define "murmuration.apiNote" }}
+API      http://{{ include "murmuration.name" . }}.{{ .Release.Namespace }}:{{ .Values.service.port }}, plain HTTP inside the cluster
+{{- if .Values.httpRoute.enabled }}
+         https://{{ first .Values.httpRoute.hostnames }} by an HTTPRoute
+{{- end }}
+{{- if .Values.ingress.enabled }}
+         https://{{ first .Values.ingress.hosts }} by an Ingress
+{{- end }}
+{{- end }}
+
+{{- define "murmuration.adminNote" }}
+Probes   http://{{ include "murmuration.name" . }}-admin.{{ .Release.Namespace }}:9090/healthz, /readyz and /metrics
+Test     helm test {{ .Release.Name }} -n {{ .Release.Namespace }} --logs
+Logs     kubectl logs -n {{ .Release.Namespace }} -l app.kubernetes.io/instance={{ .Release.Name }} --tail 50
+
+A pod that is not ready says in /readyz and in its log what it waits for. A changed Secret is read at a start:
+kubectl rollout restart -n {{ .Release.Namespace }} deployment/{{ include "murmuration.name" . }}
+{{- if not .Values.networkPolicy.enabled }}
+networkPolicy.enabled is false: everybody in the cluster may talk to these pods.
+{{- end }}
+Uninstalling deletes no data: it is in the tables.
+{{- end }}
