@@ -36,7 +36,6 @@ AWS = {"AWS_DEFAULT_REGION": {"type": "string", "pattern": "^[a-z0-9-]+$"}}
 URL = {"type": "string", "pattern": "^https?://.+"}
 AWS_DYNAMODB = {**AWS, "AWS_ENDPOINT_URL_DYNAMODB": URL}
 AWS_FILES = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE")
-PYTHON_FILES = ("SSL_CERT_FILE",)  # whom Python's own clients trust: an edge that fetches the issuer's keys
 Schema = dict[str, Any]
 
 
@@ -67,8 +66,12 @@ class Chart:
                 yield name.upper(), _plain(told, schema.get("$defs", {})), name in schema.get("required", ())
 
 
+EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
+
 CHARTS = (
-    Chart("follow-service/chart", EDGE, ["follow_service.settings:Settings"], more_files=[*AWS_FILES, *PYTHON_FILES]),
+    Chart("follow-service/chart", EDGE, ["follow_service.settings:Settings"], more_files=EDGE_FILES),
+    Chart("tweet-service/chart", EDGE, ["murmuration_edge.settings:EdgeSettings"], more_files=EDGE_FILES),
+    Chart("timeline-service/chart", EDGE, ["timeline_service.settings:Settings"], more_files=EDGE_FILES),
 )
 
 
