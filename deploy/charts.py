@@ -67,11 +67,17 @@ class Chart:
 
 
 EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
+AWS_STREAMS = {**AWS_DYNAMODB, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": URL}
 
 CHARTS = (
     Chart("follow-service/chart", EDGE, ["follow_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("tweet-service/chart", EDGE, ["murmuration_edge.settings:EdgeSettings"], more_files=EDGE_FILES),
     Chart("timeline-service/chart", EDGE, ["timeline_service.settings:Settings"], more_files=EDGE_FILES),
+    Chart("cdc-bridge/chart", WORKER[:-1], ["cdc_bridge.settings:Settings"], AWS_STREAMS),
+    Chart("count-aggregator/chart", WORKER, ["murmuration_worker.settings:WorkerSettings"]),
+    Chart("fanout-worker/chart", WORKER, ["fanout_worker.settings:Settings"]),
+    Chart("schemas/chart", JOBS, ["contracts.apply_settings:ApplySettings"], AWS),
+    Chart("deploy/tables-chart", JOBS, [], {**AWS_DYNAMODB, "TABLE_PREFIX": {"type": "string"}}),
 )
 
 
@@ -107,15 +113,16 @@ def schema(chart: Chart) -> Schema:
         "$comment": "Written by `make charts`; the rule stands at the top of deploy/charts.py.",
         **_closed({key: shared[key] for key in keys if key not in of_its_own} | of_its_own),
         "required": [key for key in chart.keys if key in ("image", "resources", "networkPolicy")],
-        "allOf": [
-            {"anyOf": [{"properties": {where: {"required": [name]}}} for where in ("settings", "secrets")]}
-            for name in needed
-        ],
+        **({"allOf": [*map(_is_given, needed)]} if needed else {}),
         "$defs": {
             "fromSecret": _reference("existingSecret"),
             "fromFile": _reference("existingSecret", "existingConfigMap"),
         },
     }
+
+
+def _is_given(setting: str) -> Schema:
+    return {"anyOf": [{"properties": {where: {"required": [setting]}}} for where in ("settings", "secrets")]}
 
 
 def _closed(properties: Mapping[str, Any]) -> Schema:

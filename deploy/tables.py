@@ -31,14 +31,13 @@ def main() -> int:
     """Do one step; 1 and a line on stderr if it cannot be done, with what to do."""
     asked = _arguments()
     try:
-        _obey(asked)
+        return _obey(asked)
     except (StepError, ContractError, ClientError, BotoCoreError) as error:
         sys.stderr.write(f"tables.py: {error}\n")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("tables.py: interrupted; run it again, it goes on where it was\n")
         return 130
-    return 0
 
 
 def _arguments() -> argparse.Namespace:
@@ -47,7 +46,8 @@ def _arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="step", metavar="COMMAND")
     commands.add_parser("plan", help="say what expand and contract would do, and how far each migration has come")
     commands.add_parser("status", help="say how far each migration has come, and what comes next")
-    commands.add_parser("expand", help="create tables, add indexes, switch first streams on")
+    expand = commands.add_parser("expand", help="create tables, add indexes, switch first streams on")
+    expand.add_argument("--dry-run", action="store_true", help="only say what is missing; then the exit code is 1")
     start = commands.add_parser("adopt", help="start on tables that had rows before their streams: recount, make cold")
     start.add_argument("--patience", type=float, default=3600, metavar="SECONDS", help="for each job")
     for job, command_line in adopt.COMMANDS.items():
@@ -65,7 +65,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _obey(asked: argparse.Namespace) -> None:
+def _obey(asked: argparse.Namespace) -> int:
     dynamodb = boto3.client("dynamodb", config=PATIENCE)
     prefix = os.environ.get("TABLE_PREFIX", "")
     files = load(DATA)
@@ -92,8 +92,18 @@ def _obey(asked: argparse.Namespace) -> None:
             orders.expand()
             jobs = adopt.Jobs({job: getattr(asked, job) for job in adopt.COMMANDS}, asked.patience)
             adopt.adopt(Record(dynamodb, prefix), orders.streams(), jobs)
+        case "expand" if asked.dry_run:
+            return int(_say_what_is_missing(orders))
         case _:
             orders.expand()
+    return 0
+
+
+def _say_what_is_missing(orders: Orders) -> bool:
+    seen = [*orders.tables()]
+    for line, _ in seen:
+        say(line)
+    return any(lacks for _, lacks in seen)
 
 
 if __name__ == "__main__":

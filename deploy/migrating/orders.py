@@ -83,17 +83,21 @@ class Orders:
 
     def plan(self) -> Iterator[str]:
         """Say what expand and contract would do to the tables, and what nothing does."""
+        yield from (line for line, _ in self.tables())
+        yield from self.status()
+
+    def tables(self) -> Iterator[tuple[str, bool]]:
+        """Say of each table what expand and contract would do to it, and whether it lacks what its file says."""
         for name, file in self._files.items():
             seen = self._tables.look(file, self._drops(name))
             if seen is None:
-                yield f"table {name}: expand creates it"
+                yield f"table {name}: expand creates it", True
                 continue
-            does = [f"expand adds the index {index}" for index in seen.missing]
-            does += ["expand switches its stream on"] if seen.streamless and not seen.differences else []
-            does += [f"contract drops the index {index}" for index in seen.surplus]
-            does += [f"DIFFERS, and nothing here changes it: {difference}" for difference in seen.differences]
-            yield f"table {name}: {'; '.join(does) or 'as its file says'}{seen.busy and f' ({seen.busy})'}"
-        yield from self.status()
+            lacks = [f"expand adds the index {index}" for index in seen.missing]
+            lacks += ["expand switches its stream on"] if seen.streamless and not seen.differences else []
+            lacks += [f"DIFFERS, and nothing here changes it: {difference}" for difference in seen.differences]
+            does = lacks + [f"contract drops the index {index}" for index in seen.surplus]
+            yield f"table {name}: {'; '.join(does) or 'as its file says'}{seen.busy and f' ({seen.busy})'}", bool(lacks)
 
     def status(self) -> Iterator[str]:
         """Say how far each migration has come."""

@@ -40,6 +40,9 @@ def start(prefix: str, *words: str) -> subprocess.Popen[str]:
 @pytest.mark.stack
 def test_two_at_once_and_one_after_them_all_succeed(prefix):
     """A Helm hook that is retried, or run by two people, finds or makes the same tables."""
+    missing = start(prefix, "expand", "--dry-run")
+    assert "table users: expand creates it" in missing.communicate()[0]
+    assert (missing.returncode, tables(prefix)) == (1, set())
     for run in [start(prefix), start(prefix)]:
         assert run.communicate()[1] == ""
         assert run.returncode == 0
@@ -49,6 +52,7 @@ def test_two_at_once_and_one_after_them_all_succeed(prefix):
     again = start(prefix)
     assert "created" not in again.communicate()[0]
     assert again.returncode == 0
+    assert start(prefix, "expand", "--dry-run").wait() == 0
     told = start(prefix, "plan").communicate()[0]
     assert "table users: as its file says" in told
     assert "migration spread-leases, expand 20" in told

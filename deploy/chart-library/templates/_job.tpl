@@ -1,5 +1,6 @@
 {{/*
-A job's spec, for a Job or a CronJob: dict "context" (a process with job: true) "deadline" seconds "retries" number.
+A job's spec, for a Job or a CronJob: dict "context" (a process with job: true) "deadline" seconds "retries" number;
+"suffix" behind a Job's name, "suspend" a CronJob.
 The caller writes kind, metadata and the schedule, since these are what differs.
 */}}
 {{- define "murmuration.jobSpec" -}}
@@ -15,7 +16,7 @@ template:
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {{ include "murmuration.name" .context }}
+  name: {{ include "murmuration.name" .context }}{{ with .suffix }}-{{ . }}{{ end }}
   labels: {{- include "murmuration.labels" .context | nindent 4 }}
   {{- with .annotations }}
   annotations: {{- toYaml . | nindent 4 }}
@@ -35,6 +36,7 @@ metadata:
 spec:
   schedule: {{ .schedule | quote }}
   timeZone: Etc/UTC
+  suspend: {{ .suspend | default false }}
   concurrencyPolicy: Forbid
   startingDeadlineSeconds: 300
   successfulJobsHistoryLimit: 1

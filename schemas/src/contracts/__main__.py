@@ -68,19 +68,15 @@ def _check() -> None:
 def _apply(wait_s: float, dry_run: bool) -> int:
     from confluent_kafka import KafkaException  # noqa: PLC0415
     from confluent_kafka.admin import AdminClient  # noqa: PLC0415
-    from pydantic import PositiveInt  # noqa: PLC0415
 
     from contracts.apply import METADATA_TIMEOUT_S, apply_subject, apply_topics, wanted  # noqa: PLC0415
+    from contracts.apply_settings import ApplySettings  # noqa: PLC0415
     from contracts.registry import RegistryAwayError  # noqa: PLC0415
     from murmuration_runtime.errors import StoreAwayError  # noqa: PLC0415
     from murmuration_runtime.kafka import KafkaTopics  # noqa: PLC0415
-    from murmuration_runtime.registry_connection import RegistrySettings  # noqa: PLC0415
     from murmuration_runtime.settings import read  # noqa: PLC0415
 
-    class Settings(RegistrySettings):
-        topic_replication_factor: PositiveInt | None = None
-
-    settings = read(Settings)
+    settings = read(ApplySettings)
     called = [replace(topic, name=settings.topic_name(topic.name)) for topic in TOPICS.values()]
     factor = settings.topic_replication_factor
     topics = [each for topic in called for each in wanted(topic, factor or topic.replication_factor)]
