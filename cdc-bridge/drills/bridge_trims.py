@@ -1,21 +1,24 @@
-"""Records trimmed before they were read, twenty times: what is missing is exactly what the reported gaps cover."""
+"""Records trimmed before they were read, again and again: what is missing is exactly what the reported gaps cover."""
 
 import os
 import random
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
+from contracts.tables import LEASES
 from murmuration_testkit.dynamodb_local import DynamoDbLocal
+from murmuration_testkit.waiting import eventually
 
 from .ledger import Change
-from .load import World, world
+from .load import SETTLED, world
 
-FAULTS = int(os.environ.get("FAULTS", "20"))
+TRIMS = max(2, int(os.environ.get("FAULTS", "20")) // 4)  # a bridge takes half a minute to believe each
+BELIEVED = 40.0
 MORE_THAN_A_DAY = 25
 
 
@@ -29,30 +32,59 @@ class Record(NamedTuple):
 
 
 def trims() -> dict[str, Any]:
-    """Let both bridges stand still, write, let a day pass for the stream, and let them go on with what is left."""
+    """Kill both bridges, write, let a day pass for the stream and the leases, and start them on what is left."""
     with world(GAP_POLICY="continue") as here:
         stream: dict[str, Record] = {}
         trimmed: set[str] = set()
-        for number in range(FAULTS):
+        time.sleep(BELIEVED)  # until then a shard that shows itself belongs to the stream's first listing
+        for number in range(TRIMS):
             time.sleep(random.uniform(0.3, 2))
             for bridge in here.bridges:
-                bridge.send(signal.SIGSTOP)
+                bridge.end(signal.SIGKILL)
             time.sleep(random.uniform(0.1, 1))
             with here.load.resting():
                 stream |= records(here.store)
                 here.store.pass_hours(MORE_THAN_A_DAY)
+                age_leases(here.store)
                 trimmed |= stream.keys()
                 for bridge in here.bridges:
-                    bridge.send(signal.SIGCONT)
-            print(f"    {number + 1}/{FAULTS} 24 h trim", flush=True)
+                    bridge.start()
+            print(f"    {number + 1}/{TRIMS} 24 h trim", flush=True)
         here.load.stop()
+        stopped_ms = time.time() * 1000
+        eventually(
+            lambda: published_until(here.store) > stopped_ms, within=SETTLED + TRIMS * BELIEVED
+        )  # every gap has been told by then
         stream |= records(here.store)
-        places = {event_id: place for event_id, place in _places(stream).items() if event_id in trimmed}
-        gaps = list(reported(here))
-        lost = {place for event_id, place in places.items() if any(_covers(gap, stream[event_id]) for gap in gaps)}
-        outcome = here.outcome("24 h trim", f"{FAULTS} x both bridges stopped, then trimmed: {len(gaps)} gaps", lost)
+        logged = [said for bridge in here.bridges for said in bridge.logged() if said.get("table") == "followers"]
+        gaps = [said for said in logged if said["message"] == "gap"]
+        seen = {said.get("shard_id") for said in logged}
+        here.collect_published()  # a gap names the last checkpoint: some records behind that may have been published
+        lost = {event_id for event_id in trimmed if any(_covers(gap, stream[event_id], seen) for gap in gaps)}
+        lost -= {message.event_id for message in here.collected}
+        places = _places(stream)
+        told = f"{TRIMS} x both bridges killed -9, then trimmed: {len(gaps)} gaps"
+        outcome = here.outcome("24 h trim", told, {places[event_id] for event_id in lost})
         outcome["differences"] += _unlike(stream, here.load.written)
         return outcome
+
+
+def published_until(store: DynamoDbLocal) -> int:
+    """Return what the leases say of the stream of the followers, in milliseconds."""
+    asked: Any = {"TableName": "leases", "KeyConditionExpression": "stream_arn = :table", "ConsistentRead": True}
+    values = {":table": {"S": LEASES.streams_of("followers")}}
+    [row] = store.client().query(**asked, ExpressionAttributeValues=values)["Items"]
+    return int(row.get("tip_at", {"N": "0"})["N"])
+
+
+def age_leases(store: DynamoDbLocal) -> None:
+    """Make what the leases say of times as much older: the bridges' own clocks do not move with the stream's."""
+    client = store.client()
+    for item in client.scan(TableName="leases", ConsistentRead=True)["Items"]:
+        times = {name: int(item[name]["N"]) for name in ("since", "tip_at") if name in item}
+        if times:
+            aged = {name: {"N": str(ms - MORE_THAN_A_DAY * 3_600_000)} for name, ms in times.items()}
+            client.put_item(TableName="leases", Item=item | aged)
 
 
 def records(store: DynamoDbLocal) -> dict[str, Record]:
@@ -107,15 +139,10 @@ def _places(stream: Mapping[str, Record]) -> dict[str, tuple[str, int]]:
     return places
 
 
-def reported(here: World) -> Iterator[Any]:
-    """Give the gaps of the followers that the bridges logged."""
-    for bridge in here.bridges:
-        for said in bridge.logged():
-            if said["message"] == "gap" and said["table"] == "followers":
-                yield said
-
-
-def _covers(gap: Any, record: Record) -> bool:
+def _covers(gap: Any, record: Record, seen: Collection[str]) -> bool:
+    """Say whether a record is in what the gap tells of: a shard that nobody saw, or shards before it."""
+    if "and so may have some before it" in gap["reason"] and record.shard_id not in seen:
+        return bool(record.shard_id <= gap["shard_id"])  # the ids of Local's shards begin with the time
     return bool(gap["shard_id"] == record.shard_id and record.sequence > int(gap["position"] or -1))
 
 

@@ -112,6 +112,10 @@ class World:
         """Take from Kafka what was written until now; the load must be resting."""
         self.collected += self._published(self.load.written)
 
+    def collect_published(self) -> None:
+        """Take from Kafka what is there now."""
+        self.collected += self._published(dict.fromkeys(self.load.written, ()))
+
     def outcome(self, name: str, faults: str, lost: Collection[tuple[str, int]] = ()) -> dict[str, Any]:
         """End the load, wait until Kafka is quiet, and compare; these of the keys' changes must not be there."""
         self.load.stop()
