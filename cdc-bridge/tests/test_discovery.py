@@ -12,12 +12,14 @@ from cdc_bridge.dynamo_streams import Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import Progress
 from cdc_bridge.lineage import RETENTION_MS, Row, Shard, State
+from cdc_bridge.orders import Orders
+from cdc_bridge.shard_progress import TooLateError, check_beginning
 from contracts.tables import LEASES, MIGRATIONS
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS
 from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
 
-from .memory import MemoryLeases, take
+from .memory import MemoryLeases, hold, take
 
 NOW = 1_700_000_000_000
 
@@ -121,6 +123,48 @@ def test_a_stream_is_not_drained_by_one_listing(world):
     world.streams.listing.append(Shard("child", "open"))
     assert "child" in world.looks(discovery, 1)
     assert world.leases.rows("table/followers")["arn"].state is State.READING
+
+
+def vanish(world):
+    """Of the policy: continue."""
+    world.streams.listing = [Shard("child", "open")]
+
+
+def vanish_unseen(world):
+    """The child of it came and went as well."""
+    world.streams.listing = [Shard("child", "never seen")]
+
+
+def go_on(world):
+    """As its reader does under the policy: continue."""
+    held = hold(world.leases, "arn", "open", lambda: world.now)
+    held.go_on("trimmed")
+    held.finish()
+
+
+def clear(world):
+    """As an operator does under the policy: fail."""
+    hold(world.leases, "arn", "open", lambda: world.now).fail("trimmed")
+    Orders(world.leases, ["followers"]).clear("open", world.now)
+    hold(world.leases, "arn", "open", lambda: world.now).finish()
+
+
+@pytest.mark.parametrize("pass_gap", [vanish, vanish_unseen, go_on, clear])
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_gap_that_is_passed_covers_nothing_of_the_shards_children(world, pass_gap, is_begun):
+    """Their first records may be trimmed too, and nobody would say so: they are as old as what their parent lacks."""
+    discovery = world.discovery(Policy.CONTINUE)
+    world.looks(discovery, 1)
+    if is_begun:
+        begun(world)
+    world.now += 2 * RETENTION_MS
+    world.streams.listing.append(Shard("child", "open"))
+    pass_gap(world)
+    world.looks(discovery)
+    [child] = [row for shard, row in discovery.table("followers").items() if shard.shard_id == "child"]
+    with pytest.raises(TooLateError):
+        check_beginning(Progress(child.state, child.position, child.since, child.tip_at), world.now)
+    assert world.leases.rows(LEASES.streams_of("followers"))["arn"].tip_at <= NOW + APART_MS
 
 
 def test_a_shard_that_nobody_reads_is_measured(world):

@@ -342,7 +342,7 @@ class Model(RuleBasedStateMachine):
             assert event_id in arrived or self.is_told(shard_id), (shard_id, event_id)
 
     def is_told(self, shard_id):
-        """Say whether a gap covers a loss: of the shard, of one before it, or of the first after it that is known.
+        """Say whether a gap covers a loss: of the shard, or of the first after it that is known.
 
         Of shards that came and went while nobody looked, only the last can be named: its child is still there.
         """
@@ -351,9 +351,6 @@ class Model(RuleBasedStateMachine):
         for shard in self.stream.shards.values():  # children come after their parents
             if shard.parent_id in after and shard.parent_id not in rows:
                 after.add(shard.shard_id)
-        while shard_id is not None:
-            after.add(shard_id)
-            shard_id = self.stream.shards[shard_id].parent_id
         return any(row.gap for name, row in rows.items() if name in after)
 
 

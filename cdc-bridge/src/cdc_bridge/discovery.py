@@ -18,7 +18,20 @@ from typing import Protocol
 from cdc_bridge import gaps, metrics
 from cdc_bridge.absences import APART_MS, Absences
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
-from cdc_bridge.lineage import Row, Shard, ShardKey, State, drained, exhausted, lost, prunable, readable, strangers, tip
+from cdc_bridge.lineage import (
+    Row,
+    Shard,
+    ShardKey,
+    State,
+    children_since,
+    drained,
+    exhausted,
+    lost,
+    prunable,
+    readable,
+    strangers,
+    tip,
+)
 from cdc_bridge.listings import Listings
 from cdc_bridge.pages import GapError
 from murmuration_runtime.errors import StoreAwayError
@@ -185,11 +198,12 @@ class Discovery:
         absent = names_lost | names_exhausted | ({_ALL} if drained(listing, rows) else set())
         gone = self._absences[stream_arn].look(absent, self._steady()) if found.is_new else set()
         for name in names_lost & gone:
+            unseen = Row(name, State.OPENED, since=max(stream.since, stream.tip_at))
             if name not in rows:
-                self._leases.note(stream_arn, Row(name, State.OPENED))
-            row = rows.get(name, Row(name, State.OPENED))
+                self._leases.note(stream_arn, unseen)
+            row = rows.get(name, unseen)
             detail = _VANISHED if name in rows else _NEVER_SEEN
-            ended = replace(row, state=State.ENDED, since=listed_at)
+            ended = replace(row, state=State.ENDED, since=listed_at, tip_at=children_since(row))
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
         for name in names_exhausted & gone:
             ended = replace(rows[name], state=State.ENDED)
@@ -230,5 +244,5 @@ class Discovery:
         if shard.shard_id in rows:
             return rows[shard.shard_id]
         parent = rows.get(shard.parent_id or "")
-        since = max(parent.since, parent.tip_at) if parent else tip_at or self._clock()
+        since = children_since(parent) if parent else tip_at or self._clock()
         return Row(shard.shard_id, State.OPENED, since=since)

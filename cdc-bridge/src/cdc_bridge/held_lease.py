@@ -81,7 +81,9 @@ class HeldLease:
     def go_on(self, gap: str) -> None:
         """Write down a gap, and that the shard goes on at whatever is left of it now."""
         with self._writing, self._remembering:
-            left = replace(self._progress, state=State.LEFT, position=None, since=self._wall(), gap=gap)
+            was = self._progress
+            tip_at = was.tip_at or was.since  # lineage.children_since
+            left = replace(was, state=State.LEFT, position=None, since=self._wall(), tip_at=tip_at, gap=gap)
             self._save(left, gives_back=False)
             self._progress = left
 

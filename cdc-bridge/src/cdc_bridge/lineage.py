@@ -65,6 +65,14 @@ class Row:
     part: str = field(default="", compare=False)  # the partition of the leases table in which it lies; "" before that
 
 
+def children_since(parent: Row) -> int:
+    """Return the moment (ms) before which whatever an ended shard's children hold is published.
+
+    Not its `since`, which moved if a gap of it was passed: that gap covers nothing of its children.
+    """
+    return parent.tip_at or parent.since
+
+
 def readable(listing: Iterable[Shard], rows: Mapping[str, Row], gone: Collection[Hashable]) -> list[Shard]:
     """Return the shards of a complete listing that are not finished, and whose parents are, or are gone for good.
 
