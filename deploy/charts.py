@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from murmuration_testkit.services import SERVICES
+
 if TYPE_CHECKING:
     from pydantic_settings import BaseSettings
 
@@ -69,7 +71,13 @@ class Chart:
 EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
 AWS_STREAMS = {**AWS_DYNAMODB, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": URL}
 
+GATEWAY = [key for key in EDGE if key not in ("secrets", "serviceMonitor")]
+ADDRESS = {"type": "string", "pattern": r"^[A-Za-z0-9.-]+:\d+$"}
+UPSTREAMS = {each.name.replace("-", "_").upper(): ADDRESS for each in SERVICES.values() if each.is_edge}
+TLS_FILES = ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")
+
 CHARTS = (
+    Chart("deploy/gateway/chart", GATEWAY, more_settings=UPSTREAMS, more_files=TLS_FILES),
     Chart("follow-service/chart", EDGE, ["follow_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("tweet-service/chart", EDGE, ["murmuration_edge.settings:EdgeSettings"], more_files=EDGE_FILES),
     Chart("timeline-service/chart", EDGE, ["timeline_service.settings:Settings"], more_files=EDGE_FILES),
@@ -97,11 +105,13 @@ def schema(chart: Chart) -> Schema:
     plain = {name: told for name, told, _ in fields if not name.endswith("_FILE") and told.get("format") != "password"}
     in_files = {name for name, _, _ in fields if not name.endswith("_FILE")}
     paths = {name for name, _, _ in fields if name.endswith("_FILE")} | {*chart.more_files}
+    keys_of = {name: name.replace("_CERTIFICATE_", "_KEY_") for name in sorted(paths) if "_CERTIFICATE_" in name}
+    pairs = {one: [other] for pair in keys_of.items() for one, other in (pair, pair[::-1])}
     needed = dict.fromkeys(name for name, _, required in fields if required)
     shared |= {
         "settings": _closed(plain | dict(chart.more_settings)),
         "secrets": _closed({name: {"$ref": "#/$defs/fromSecret"} for name in sorted(in_files)}),
-        "files": _closed({name: {"$ref": "#/$defs/fromFile"} for name in sorted(paths)}),
+        "files": _closed({name: {"$ref": "#/$defs/fromFile"} for name in sorted(paths)}) | {"dependencies": pairs},
         "global": {"type": "object"},
         "murmuration-library": {"type": "object"},
     }

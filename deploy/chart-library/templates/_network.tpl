@@ -35,7 +35,7 @@ spec:
 {{- end }}
 
 {{- define "murmuration.servicemonitor" }}
-{{- if .Values.serviceMonitor.enabled }}
+{{- if (.Values.serviceMonitor).enabled }}
 ---
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor

@@ -5,7 +5,7 @@
 {{- end }}
 
 {{- define "murmuration.apiNote" }}
-API      http://{{ include "murmuration.name" . }}.{{ .Release.Namespace }}:{{ .Values.service.port }}, plain HTTP inside the cluster
+API      {{ ternary "https" "http" (hasKey .Values.files "TLS_CERTIFICATE_FILE") }}://{{ include "murmuration.name" . }}.{{ .Release.Namespace }}:{{ .Values.service.port }} inside the cluster
 {{- if .Values.httpRoute.enabled }}
          https://{{ first .Values.httpRoute.hostnames }} by an HTTPRoute
 {{- end }}
@@ -24,5 +24,5 @@ kubectl rollout restart -n {{ .Release.Namespace }} deployment/{{ include "murmu
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled is false: everybody in the cluster may talk to these pods.
 {{- end }}
-Uninstalling deletes no data: it is in the tables.
+Uninstalling deletes no data.
 {{- end }}

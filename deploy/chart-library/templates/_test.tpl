@@ -32,8 +32,8 @@ spec:
         - {name: {{ $name }}, value: {{ $value | quote }}}
         {{- end }}
       resources:
-        requests: {cpu: 50m, memory: 32Mi}
-        limits: {memory: 128Mi}
+        requests: {cpu: 50m, memory: 32Mi, ephemeral-storage: 16Mi}
+        limits: {memory: 128Mi, ephemeral-storage: 64Mi}
       securityContext:
         allowPrivilegeEscalation: false
         readOnlyRootFilesystem: true
