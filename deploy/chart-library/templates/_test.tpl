@@ -9,7 +9,7 @@ It speaks to the release through its Services, as a client would; its own Networ
 apiVersion: v1
 kind: Pod
 metadata:
-  name: {{ include "murmuration.release" $context }}-test
+  name: {{ include "murmuration.name" $context }}-test
   labels: {{- include "murmuration.testLabels" $context | nindent 4 }}
   annotations:
     helm.sh/hook: test
@@ -65,7 +65,7 @@ spec:
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
-  name: {{ include "murmuration.release" . }}-test
+  name: {{ include "murmuration.name" . }}-test
   labels: {{- include "murmuration.testLabels" . | nindent 4 }}
 spec:
   podSelector:
