@@ -3,13 +3,10 @@
 import random
 import threading
 import time
-import uuid
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import urllib3
-
+from murmuration_testkit.crowd import NOT_ANSWERED, Crowd
 from murmuration_testkit.people import Person, RefusedError
 from murmuration_testkit.processes import all_ready, kill, pause, resume, terminate
 from murmuration_testkit.services import PROCESSES
@@ -18,65 +15,42 @@ from murmuration_testkit.waiting import remaining
 PEOPLE = 24
 WRITERS = 6
 FAULTS = 30
-BETWEEN_WRITES_S = 0.02
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
 TARGETS = (*PROCESSES, "kafka", "dynamodb", "redis", "registry")
 SETTLED = 120.0
 
 
 class Load:
-    """People who follow, unfollow, tweet and delete, and who repeat what was not answered until it is."""
+    """A crowd that repeats what was not answered until it is; a tweet is sent once only."""
 
-    def __init__(self, writers: int = WRITERS) -> None:
-        self._writers = writers
-        self.people = [Person(f"Person {n}").join() for n in range(PEOPLE)]
-        self.tweets: dict[str, set[str]] = {person.user_id: set() for person in self.people}
+    def __init__(self) -> None:
+        self.crowd = Crowd(PEOPLE, _stubborn)
         self.writes = 0
-        self.unanswered: set[str] = set()
         self._over = threading.Event()
 
     def run(self, threads: ThreadPoolExecutor) -> list[Any]:
-        """Begin; each writer has people of its own, so that the order of a person's writes is known."""
-        return [threads.submit(self._write, self.people[n :: self._writers]) for n in range(self._writers)]
+        """Begin; each writer has people of its own."""
+        return [threads.submit(self._write, self.crowd.people[n::WRITERS]) for n in range(WRITERS)]
 
     def stop(self) -> None:
         """Let each writer finish what it is doing."""
         self._over.set()
 
     def _write(self, mine: list[Person]) -> None:
-        while not self._over.wait(BETWEEN_WRITES_S):
-            self.write(mine)
+        crowd = self.crowd
+        acts = [crowd.follow, crowd.follow, crowd.unfollow, crowd.delete, crowd.read, crowd.tweet]
+        while not self._over.wait(0.02):
+            try:
+                random.choice(acts)(random.choice(mine))
+            except NOT_ANSWERED as error:
+                if isinstance(error, RefusedError) and error.status < 500:
+                    raise
             self.writes += 1
 
-    def write(self, mine: list[Person]) -> None:
-        """Do something as one of these people."""
-        me, other = random.choice(mine), random.choice(self.people)
-        path = f"/v1/users/{other.user_id}/follow"
-        match random.randrange(6):
-            case 0 | 1 if me is not other:
-                me.insist("POST", path)
-            case 2 if me is not other:
-                me.insist("DELETE", path)
-            case 3 if self.tweets[me.user_id]:
-                gone = random.choice(sorted(self.tweets[me.user_id]))
-                me.insist("DELETE", f"/v1/tweets/{gone}")
-                self.tweets[me.user_id].remove(gone)
-            case 4:
-                me.insist("GET", "/v1/timeline")
-            case _:
-                self.tweet(me)
 
-    def tweet(self, me: Person, address: str = "") -> None:
-        """Say something, once only: whether a tweet that was not answered is there, its row will tell."""
-        text = f"drill {uuid.uuid4().hex}"
-        try:
-            self.tweets[me.user_id].add(me.ask("POST", f"{address}/v1/tweets", json={"text": text})["tweet_id"])
-        except urllib3.exceptions.HTTPError:
-            self.unanswered.add(text)
-        except RefusedError as error:
-            if error.status < 500:
-                raise
-            self.unanswered.add(text)
+def _stubborn(me: Person, method: str, path: str, **more: Any) -> Any:
+    """Insist on all but a tweet: it is sent once, without its key, and whether it is there its row will tell."""
+    return me.ask(method, path, json=more["json"]) if more else me.insist(method, path)
 
 
 def kills() -> dict[str, Any]:
@@ -94,14 +68,14 @@ def kills() -> dict[str, Any]:
             writer.result()
     print("    settling", flush=True)
     all_ready(within=SETTLED)
-    found = remaining(lambda: differences(load), within=SETTLED, every=2)
+    differences = remaining(load.crowd.differences, within=SETTLED, every=2)
     return {
         "name": f"{FAULTS} random faults under load",
         "faults": ", ".join(f"{count} x {fault}" for fault, count in done.items()) + f" among {', '.join(TARGETS)}",
         "compared": "each person's counts with the rows, and their whole timeline with what those they follow said",
-        "differences": found,
-        "counts": f"{load.writes} requests of {PEOPLE} people, {len(load.unanswered)} tweets not answered, "
-        f"{sum(map(len, load.tweets.values()))} tweets left",
+        "differences": differences,
+        "counts": f"{load.writes} requests of {PEOPLE} people, {len(load.crowd.unanswered)} tweets not answered, "
+        f"{sum(map(len, load.crowd.tweets.values()))} tweets left",
     }
 
 
@@ -115,30 +89,6 @@ def _break(fault: str, target: str) -> bool:
     time.sleep(3)
     resume(target)
     return done
-
-
-def differences(load: Load) -> list[str]:
-    """Say of each person what is not as the rows say."""
-    follows = {person.user_id: person.edges("following") for person in load.people}
-    said = {person.user_id: person.said() for person in load.people}
-    found = []
-    for person in load.people:
-        me = person.user_id
-        if lost := load.tweets[me] - said[me].keys():
-            found.append(f"{me}: answered tweets without a row: {sorted(lost)}")
-        if twice := [text for text, times in Counter(said[me].values()).items() if times > 1]:
-            found.append(f"{me}: said once, and there twice: {twice}")
-        if strange := {said[me][tweet_id] for tweet_id in said[me].keys() - load.tweets[me]} - load.unanswered:
-            found.append(f"{me}: rows that were deleted, or that nobody asked for: {sorted(strange)}")
-        followers = sum(me in following for following in follows.values())
-        if (counts := person.counts()) != (followers, len(follows[me])):
-            found.append(f"{me}: counts {counts}, rows {(followers, len(follows[me]))}")
-        truth = {tweet_id for author in follows[me] | {me} for tweet_id in said[author]}
-        shown = person.whole_timeline()
-        if shown != sorted(truth, reverse=True):
-            missing, extra = sorted(truth - set(shown)), sorted(set(shown) - truth)
-            found.append(f"{me}: timeline misses {len(missing)} {missing[:3]}, has {len(extra)} too many {extra[:3]}")
-    return found
 
 
 DRILLS = [kills]

@@ -10,124 +10,97 @@ BREAK=1 has the released follow-service write a field under another name: then t
 
 import os
 import random
+import re
 import shutil
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from murmuration_testkit.people import Person, gateway
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import get
 from murmuration_testkit.processes import all_ready, caught_up, control
 from murmuration_testkit.released import Checkout, checkout, releases
 from murmuration_testkit.services import SERVICES, Process, Service, load
+from murmuration_testkit.traffic import Rates, Traffic
 from murmuration_testkit.waiting import eventually, remaining
 from murmuration_testkit.worker import Worker
-
-from .kills import Load, differences
 
 SECONDS = int(os.environ.get("SECONDS", "60"))
 ONLY_SERVICE = os.environ.get("ONLY_SERVICE", "")
 BREAK = bool(os.environ.get("BREAK"))
-A_SECOND = {"follow": 20, "tweet": 20, "page": 100}
-WRITERS = 12
+RATES = Rates(follows=20, tweets=20, pages=100)
+ACTS = {"follows": ("follow", "unfollow"), "tweets": ("tweet", "delete"), "pages": ("page",)}
 ALONE_SHARE = 3  # a third of a worker's turn is the released one's alone
 ENOUGH = 0.95  # of the load that was asked for
 SETTLED_S = 120.0
 TIME_LIMIT_S = 3_600
 
 
-class SteadyLoad(Load):
-    """The same people at a steady pace, whose requests go by turns to the gateway and to whatever is beside it."""
+class Beside:
+    """Where each path's requests go: by turns to the gateway and to the released edge beside it, if there is one."""
 
     def __init__(self) -> None:
-        super().__init__(WRITERS)
-        self.done: Counter[str] = Counter()
-        self.beside: dict[str, str] = {}  # the address of a released edge, by service
-        self._turn = threading.Lock()
-        self._due = self._paces()
+        self.addresses: dict[str, str] = {}  # of a released edge, by service
 
-    def _paces(self) -> Iterator[tuple[float, str]]:
-        began, total = time.monotonic(), sum(A_SECOND.values())
-        kinds = [kind for kind, a_second in A_SECOND.items() for _ in range(a_second)]
-        while True:
-            random.shuffle(kinds)
-            yield from ((began + number / total, kind) for number, kind in enumerate(kinds))
-            began += 1
-
-    def write(self, mine: list[Person]) -> None:
-        """Do what is due next, as one of these people."""
-        with self._turn:
-            due, kind = next(self._due)
-        time.sleep(max(0, due - time.monotonic()))
-        me, other = random.choice(mine), random.choice(self.people)
-        match kind:
-            case "follow" if me is not other:
-                address = self._address("follow-service")
-                me.insist(random.choice(["POST", "POST", "DELETE"]), f"{address}/v1/users/{other.user_id}/follow")
-            case "tweet":
-                self.tweet(me, self._address("tweet-service"))
-            case "page":
-                me.insist("GET", f"{self._address('timeline-service')}/v1/timeline")
-        self.done[kind] += 1
-
-    def _address(self, service: str) -> str:
-        return random.choice([gateway(), self.beside.get(service, gateway())])
+    def __call__(self, path: str) -> str:
+        """Return the path, or the same at the address of the released edge that it belongs to."""
+        for service, address in self.addresses.items():
+            if any(re.fullmatch(route, path) for route in SERVICES[service].routes):
+                return random.choice(["", address]) + path
+        return path
 
 
 def two_versions() -> dict[str, Any]:
     """Run each released service beside this one for its turn, and compare at the end."""
     services = [SERVICES[name] for name in releases() if ONLY_SERVICE in name]
     checkouts = {service.name: checkout(releases()[service.name]) for service in services}
-    people = SteadyLoad()
-    with ThreadPoolExecutor(WRITERS) as threads:
-        writers = people.run(threads)
-        try:
-            began = time.monotonic()
-            for service in services:
-                print(f"    {service.name} {releases()[service.name].version} beside this one", flush=True)
-                _take_turn(service, checkouts[service.name], people)
-            took = time.monotonic() - began
-        finally:
-            people.stop()
-        for writer in writers:
-            writer.result()
+    beside = Beside()
+    traffic = Traffic(RATES, place=beside)
+    traffic.start()
+    try:
+        began = time.monotonic()
+        for service in services:
+            print(f"    {service.name} {releases()[service.name].version} beside this one", flush=True)
+            _take_turn(service, checkouts[service.name], beside)
+        took = time.monotonic() - began
+    finally:
+        traffic.stop()
     print("    settling", flush=True)
     all_ready(within=SETTLED_S)
     for group in ("count-aggregator", "fanout-worker"):
         caught_up(group)
-    found = remaining(lambda: differences(people), within=SETTLED_S, every=2)
+    found = remaining(traffic.crowd.differences, within=SETTLED_S, every=2)
+    sent = Counter({kind: sum(traffic.sent[act] for act in acts) for kind, acts in ACTS.items()})
     found += [
-        f"only {people.done[kind] / took:.1f} {kind}s a second, not {a_second}: the load was not there"
-        for kind, a_second in A_SECOND.items()
-        if people.done[kind] < a_second * took * ENOUGH
+        f"only {sent[kind] / took:.1f} {kind} a second, not {a_second}: the load was not there"
+        for kind, a_second in RATES._asdict().items()
+        if sent[kind] < a_second * took * ENOUGH
     ]
+    found += [f"failed twice: {failure.request}: {failure.why}" for failure in traffic.failed()]
     return {
         "name": "the released version of each service beside this one",
         "faults": f"{', '.join(f'{s.name} {releases()[s.name].version}' for s in services)}, {SECONDS} s each",
         "compared": "each person's counts with the rows, and their whole timeline with what those they follow said",
         "differences": found,
-        "counts": ", ".join(f"{count} {kind}s" for kind, count in people.done.items())
-        + f" in {took:.0f} s, {len(people.unanswered)} tweets not answered",
+        "counts": ", ".join(f"{count} {kind}" for kind, count in sent.items())
+        + f" in {took:.0f} s, {traffic.mended()} answered only at the second attempt",
     }
 
 
-def _take_turn(service: Service, released: Checkout, people: SteadyLoad) -> None:
+def _take_turn(service: Service, released: Checkout, beside: Beside) -> None:
     theirs = load(released.directory / "deploy/services.yaml")[service.name]
     with ExitStack() as stack:
         for process in theirs.processes:
             address = stack.enter_context(_beside(process, released))
             if service.is_edge and "PORT" in process.ports:
-                people.beside[service.name] = address
+                beside.addresses[service.name] = address
         if service.is_edge:
             time.sleep(SECONDS)
-            people.beside.clear()
+            beside.addresses.clear()
             return
         ours = [process.name for process in service.processes]
         time.sleep(SECONDS / ALONE_SHARE)

@@ -10,16 +10,20 @@ import urllib3
 
 from murmuration_testkit import tokens
 
-_http = urllib3.PoolManager(maxsize=64, timeout=10, retries=False)
+# A gateway with a certificate of its own is trusted by GATEWAY_CA_FILE, and is called GATEWAY_NAME wherever it listens.
+_variables = {"ca_certs": "GATEWAY_CA_FILE", "server_hostname": "GATEWAY_NAME"}
+_tls: dict[str, Any] = {name: os.environ[variable] for name, variable in _variables.items() if variable in os.environ}
+_http = urllib3.PoolManager(maxsize=64, timeout=10, retries=False, **_tls)
 
 
 class RefusedError(Exception):
     """The gateway or a service answered with a problem."""
 
-    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+    def __init__(self, status: int, problem: dict[str, Any], retry_after: float | None = None) -> None:
         super().__init__(f"{status}: {problem.get('detail', problem)}")
         self.status = status
         self.problem = problem
+        self.retry_after = retry_after
 
 
 class Person:
@@ -98,7 +102,8 @@ class Person:
         url = path if path.startswith("http") else gateway() + path
         response = _http.request(method, url, headers={**self.headers, **more.pop("headers", {})}, **more)
         if response.status >= 400:  # noqa: PLR2004
-            raise RefusedError(response.status, _problem(response.data))
+            wait = response.headers.get("Retry-After", "")
+            raise RefusedError(response.status, _problem(response.data), float(wait) if wait.isdecimal() else None)
         return json.loads(response.data) if response.data else None
 
     def insist(self, method: str, path: str, **more: Any) -> Any:
