@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from cdc_bridge import dynamo_streams
-from cdc_bridge.app import bridge, now_ms
+from cdc_bridge.app import SERVICE, bridge, now_ms
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.orders import OrderError, Orders, meaning_of
 from cdc_bridge.settings import Settings
 from cdc_bridge.translate import TABLES
+from contracts.image import tell
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.settings import JobSettings, read
 
@@ -26,6 +27,9 @@ def main() -> None:
         settings = read(Settings)
         _share_memory()
         bridge(settings)
+        return
+    if command.name == "contracts":
+        tell(SERVICE)
         return
     try:
         for line in _obey(command, read(JobSettings).table_prefix):
@@ -44,6 +48,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     def add(name: str, does: str, more: str = "") -> argparse.ArgumentParser:
         return commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}. {more}")
 
+    add("contracts", "print which topics and tables this version reads and writes")
     add("shards", "list streams, shards and topics: state, owner, position, until when published, gap")
     release = add("release", "take a shard from its owner", "The next bridge with room takes it, perhaps the same one.")
     release.add_argument("shard", help="a shard's name, as `shards` lists it")

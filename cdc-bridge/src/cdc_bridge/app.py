@@ -23,6 +23,7 @@ from cdc_bridge.sharing import Sharing
 from cdc_bridge.translate import TABLES
 from cdc_bridge.turns import Turns
 from contracts import TOPICS, Codec, ContractError
+from contracts.image import own
 from contracts.registry import RegistryAwayError
 from murmuration_runtime import admin, logs
 from murmuration_runtime.kafka import WRITE, KafkaTopics
@@ -51,7 +52,7 @@ def bridge(settings: Settings) -> None:
     """Wait until Kafka and the registry keep the contracts, not ready meanwhile; then bridge until told to stop."""
     _on_signal(lambda: sys.exit(0))  # nothing has begun that would have to be ended
     logs.write_json(settings.log_level)
-    announce_build(SERVICE, settings.build_commit)
+    announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
     readiness = Readiness("kafka", "registry", *map(stream_of, TABLES), LEASES_STEP)
     questions = [readiness.waiting_for]
     admin.start(settings.host, settings.admin_port, lambda: [line for ask in questions for line in ask()])

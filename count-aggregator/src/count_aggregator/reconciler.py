@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from contracts import ContractError
+from contracts.image import own
 from count_aggregator import reconcile_metrics
 from count_aggregator.reconcile import NeverStillError, Summary
 from count_aggregator.recount import TOP, RealParts, Recount
@@ -23,7 +24,7 @@ _log = logging.getLogger(__name__)
 def keep_reconciling(settings: ReconcilerSettings, every: float, parts: RealParts) -> NoReturn:
     """Recount the top accounts every so many seconds, and everybody whenever something vanished, until SIGTERM."""
     logs.write_json(settings.log_level)
-    announce_build(SERVICE, settings.build_commit)
+    announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
     METRICS.register(reconcile_metrics.OF_THE_LAST_RUN)
     readiness = Readiness(*parts.checks)
     admin.start(settings.host, settings.admin_port, readiness.waiting_for)

@@ -7,6 +7,7 @@ from functools import partial
 from flask import Flask
 
 from contracts.ids import is_user_id
+from contracts.image import own
 from follow_service import api
 from follow_service.dynamo_follows import DynamoFollows
 from follow_service.settings import Settings
@@ -15,6 +16,8 @@ from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
+
+SERVICE = "follow-service"
 
 
 def create_app(
@@ -29,11 +32,12 @@ def create_app(
     follows = follows or DynamoFollows(dynamo.client(), settings.table_prefix)
     readiness = Readiness("dynamodb")
     return edge_app(
-        "follow-service",
+        SERVICE,
         settings,
         api.blueprint(follows, now, settings.following_cap),
         api.STATUSES,
         readiness,
+        contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,
         keys=keys,
         at_start=[partial(readiness.keep_looking, {"dynamodb": follows.check})],

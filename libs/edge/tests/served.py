@@ -71,6 +71,7 @@ def create_app(
         routes,
         {TeapotError: 418, CrowdedError: 503},
         readiness,
+        contracts={"topics": "", "tables": ""},
         is_user_id=str.isalnum,
         keys=keys,
         at_start=[partial(readiness.keep_looking, {"dynamodb": check})],

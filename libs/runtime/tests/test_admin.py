@@ -41,7 +41,7 @@ def test_ready_means_that_nothing_is_waited_for(port, waiting):
 
 def test_the_metrics_say_what_is_running(port):
     """Version and commit, beside the process's own figures."""
-    announce_build("murmuration-runtime", "abc123")
+    announce_build("murmuration-runtime", "abc123", {"topics": "", "tables": ""})
     text = get(port, "/metrics")[1].decode()
     assert 'build_info{commit="abc123"' in text
     assert "process_resident_memory_bytes" in text

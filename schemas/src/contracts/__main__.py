@@ -1,6 +1,7 @@
 """`python -m contracts apply` makes broker and registry follow the files; `check` asks whether the files agree.
 
-`acls` tells what each service must be allowed to do in Kafka, or allows it.
+`acls` tells what each service must be allowed to do in Kafka, or allows it. `compare` tells whether this commit gets
+along with the services that are deployed.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from contracts import TOPICS, ContractError, kafka_settings, table_files
 from contracts.acls import Grant, grants, services
@@ -19,7 +20,9 @@ from contracts.topic import DATA
 if TYPE_CHECKING:
     from murmuration_runtime.kafka_connection import KafkaSettings
 
+T = TypeVar("T")
 PAUSE_S = 1.0
+BREAKS, OTHERS_FIRST, UNKNOWN = 1, 3, 4  # exit codes of `compare`; 2 is argparse's
 say = partial(print, flush=True)
 
 
@@ -40,6 +43,17 @@ def main() -> int:
         metavar="SERVICE=PRINCIPAL",
         help="whom a service logs in as, such as cdc-bridge=User:bridge; User:SERVICE unless said",
     )
+    compare = commands.add_parser(
+        "compare",
+        help="compare what this commit brings with the services that are deployed",
+        epilog="Exit codes: 0 all is well, 1 somebody breaks, 3 others must go first, 4 a service does not tell.",
+    )
+    compare.add_argument("--deployed", nargs="+", required=True, metavar="URL", help="their admin ports")
+    compare.add_argument("--service", help="change only this service; else all of them")
+    compare.add_argument("--wait", type=float, default=0, metavar="SECONDS", help="how long a service may be away")
+    compare.add_argument(
+        "--allow-unknown", action="store_true", help="pass over services that do not tell, such as those up to 0.2.0"
+    )
     arguments = parser.parse_args()
     try:
         match arguments.command:
@@ -47,6 +61,8 @@ def main() -> int:
                 _check()
             case "acls":
                 _acls(arguments.principal, apply=arguments.apply)
+            case "compare":
+                return _compare(arguments.deployed, arguments.service, arguments.wait, arguments.allow_unknown)
             case _:
                 return _apply(arguments.wait, arguments.dry_run)
     except (ContractError, TimeoutError) as error:
@@ -135,7 +151,38 @@ def _allow(settings: "KafkaSettings", needed: list[Grant], principals: dict[str,
     _until(time.monotonic(), where, (KafkaException, StoreAwayError), kafka_allows)
 
 
-def _until(deadline: float, whom: str, away: tuple[type[Exception], ...], act: Callable[[], bool]) -> bool:
+def _compare(addresses: list[str], service: str | None, wait_s: float, allow_unknown: bool) -> int:
+    from contracts.comparison import compare  # noqa: PLC0415
+    from contracts.deployed import AwayError, SilentError, ask  # noqa: PLC0415
+    from contracts.image import own  # noqa: PLC0415
+    from contracts.service_contracts import services  # noqa: PLC0415
+
+    names = services()
+    if service and service not in names:
+        raise ContractError(f"--service {service}: none of {', '.join(names)}")
+    new = [own(name) for name in ([service] if service else names)]
+    deadline = time.monotonic() + wait_s
+    deployed, silent = [], []
+    for address in addresses:
+        try:
+            deployed.append(_until(deadline, address, (AwayError,), partial(ask, address)))
+        except (SilentError, TimeoutError) as error:
+            silent.append(str(error))
+    found = compare(new, TOPICS, deployed)
+    for sentence in (*found.breaks, *found.must_go_first):
+        sys.stderr.write(f"{sentence}\n")
+    for sentence in silent:
+        more = "passed over" if allow_unknown else "compare by hand, then pass it over with --allow-unknown"
+        sys.stderr.write(f"{sentence}: {more}\n")
+    say(f"compared with {', '.join(map(str, deployed)) or 'nobody'}")
+    if found.breaks:
+        return BREAKS
+    if silent and not allow_unknown:
+        return UNKNOWN
+    return OTHERS_FIRST if found.must_go_first else 0
+
+
+def _until(deadline: float, whom: str, away: tuple[type[Exception], ...], act: Callable[[], T]) -> T:
     """Act, again and again while they are away, until the deadline. What was done before is done once more, idly."""
     while True:
         try:

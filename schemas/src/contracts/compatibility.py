@@ -10,7 +10,7 @@ import avro.schema
 from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType, lookup_writer_field
 
 from contracts.errors import ContractError
-from contracts.topic import Topic
+from contracts.topic import Topic, Version
 
 _Judge: Any = ReaderWriterCompatibilityChecker  # it has no types
 
@@ -20,15 +20,19 @@ def check(topic: Topic) -> None:
 
     An old consumer meets new events when the producer is deployed first, a new one meets old events in the topic.
     """
-    parsed = {version.number: avro.schema.parse(version.schema) for version in topic.versions}
     hits = ", ".join(topic.consumers)
     broken = [
-        f"{topic.name}: version {reader} cannot read version {writer}: {culprit} (hits {hits})"
-        for reader, writer in permutations(parsed, 2)
-        for culprit in _culprits(parsed[reader], parsed[writer])
+        f"{topic.name}: version {reader.number} cannot read version {writer.number}: {culprit} (hits {hits})"
+        for reader, writer in permutations(topic.versions, 2)
+        for culprit in culprits(reader, writer)
     ]
     if broken:
         raise ContractError("\n".join(broken))
+
+
+def culprits(reader: Version, writer: Version) -> list[str]:
+    """Return what keeps one version from reading the other, a line for each field; nothing if it reads it."""
+    return [*_culprits(avro.schema.parse(reader.schema), avro.schema.parse(writer.schema))]
 
 
 def _culprits(reader: Any, writer: Any) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from flask import Flask
 
 from contracts.ids import is_user_id
+from contracts.image import own
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
@@ -25,6 +26,7 @@ from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.settings import Settings
 
+SERVICE = "timeline-service"
 PATIENCE = 2.0  # seconds that a read waits for its turn to rebuild
 
 
@@ -84,11 +86,12 @@ def create_app(
 
     readiness = Readiness("dynamodb", "redis")
     return edge_app(
-        "timeline-service",
+        SERVICE,
         settings,
         api.blueprint(pages),
         api.STATUSES,
         readiness,
+        contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,
         keys=keys,
         at_start=[

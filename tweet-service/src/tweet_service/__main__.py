@@ -1,10 +1,14 @@
-"""python -m tweet_service erase: deletes the tweets of deleted accounts, beside the service."""
+"""python -m tweet_service erase: deletes the tweets of deleted accounts, beside the service.
+
+python -m tweet_service contracts: what this image reads and writes.
+"""
 
 import argparse
 import signal
 import sys
 import time
 
+from contracts.image import own, tell
 from murmuration_runtime import admin, dynamo, logs
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import announce_build
@@ -17,23 +21,27 @@ from tweet_service.eraser import Eraser
 from tweet_service.erasure import Erasure
 from tweet_service.settings import EraserSettings, ErasureSettings
 
+SERVICE = "tweet-service"
+
 
 def main() -> int:
-    """Erase until SIGTERM, or once."""
+    """Erase until SIGTERM, or once; or tell the contracts."""
     parser = argparse.ArgumentParser(prog="python -m tweet_service")
-    erase = parser.add_subparsers(required=True, metavar="JOB").add_parser(
-        "erase", help="delete the tweets of deleted accounts, until SIGTERM"
-    )
+    jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
+    jobs.add_parser("contracts", help="print which attributes of which tables this version reads and writes")
+    erase = jobs.add_parser("erase", help="delete the tweets of deleted accounts, until SIGTERM")
     erase.add_argument("--once", action="store_true", help="look at each deleted account once, then end")
-    once = parser.parse_args().once
+    asked = parser.parse_args()
+    if asked.job == "contracts":
+        return tell(SERVICE)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # at any moment: the tables hold all there is to know
-    return look_once(read(ErasureSettings)) if once else keep_erasing(read(EraserSettings))
+    return look_once(read(ErasureSettings)) if asked.once else keep_erasing(read(EraserSettings))
 
 
 def keep_erasing(settings: EraserSettings) -> int:
     """Erase for as long as the process lives."""
     eraser, tweets = build(settings)
-    announce_build("tweet-service", settings.build_commit)
+    announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
     readiness = Readiness("dynamodb")
     readiness.keep_looking({"dynamodb": tweets.check})
     admin.start(settings.host, settings.admin_port, readiness.waiting_for)

@@ -7,6 +7,7 @@ from functools import cache, partial
 from flask import Flask
 
 from contracts.ids import is_user_id
+from contracts.image import own
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_edge.settings import EdgeSettings
@@ -19,6 +20,8 @@ from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.dynamo_worker_ids import DynamoWorkerIds, keep_reserved
 from tweet_service.snowflake import Snowflakes
+
+SERVICE = "tweet-service"
 
 
 def create_app(
@@ -42,11 +45,12 @@ def create_app(
         worker_ids = DynamoWorkerIds(dynamodb(), settings.table_prefix, now)
         at_start.append(partial(keep_reserved, worker_ids, ids.reserve, readiness))
     return edge_app(
-        "tweet-service",
+        SERVICE,
         settings,
         api.blueprint(tweets, accounts, ids.next, now),
         api.STATUSES,
         readiness,
+        contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,
         keys=keys,
         at_start=at_start,

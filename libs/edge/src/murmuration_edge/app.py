@@ -1,6 +1,6 @@
 """The Flask app that an edge starts from; a service's create_app adds its stores and its routes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 
@@ -26,11 +26,15 @@ def edge_app(
     statuses: Statuses,
     readiness: Readiness,
     *,
+    contracts: Mapping[str, str],
     is_user_id: Callable[[str], bool],
     keys: Keys | None,
     at_start: Sequence[Callable[[], object]],
 ) -> Flask:
-    """Build the app of a service: its routes are for callers with a token, and its errors have these statuses."""
+    """Build the app of a service: its routes are for callers with a token, and its errors have these statuses.
+
+    contracts: what build_info says that the service reads and writes.
+    """
     package = service.replace("-", "_")
     app = Flask(package)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
@@ -43,7 +47,7 @@ def edge_app(
     def openapi() -> ResponseReturnValue:
         return Response(files(package).joinpath("openapi.json").read_bytes(), content_type="application/json")
 
-    announce_build(service, settings.build_commit)
+    announce_build(service, settings.build_commit, contracts)
     app.extensions[AT_START] = [
         partial(admin.start, settings.host, settings.admin_port, readiness.waiting_for),
         *at_start,

@@ -1,6 +1,7 @@
 """Metrics: one registry for everything that this process tells Prometheus."""
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector
@@ -12,9 +13,16 @@ STORE_UP = Gauge("store_up", "1 if the store answered this process's last check,
 STORE_ERRORS = Counter(
     "store_errors", "Calls that a store did not answer or refused, by reason.", ["store", "reason"], registry=METRICS
 )
-_BUILD = Gauge("build_info", "Always 1: what is running.", ["service", "version", "commit", "python"], registry=METRICS)
+_BUILD = Gauge(
+    "build_info",
+    "Always 1: what is running, and which versions of topics and attributes of tables it reads (<) and writes (>).",
+    ["service", "version", "commit", "python", "topics", "tables"],
+    registry=METRICS,
+)
 
 
-def announce_build(service: str, commit: str) -> None:
-    """Say in the metrics which version of the service runs, and from which commit it was built."""
-    _BUILD.labels(service, version(service), commit, platform.python_version()).set(1)
+def announce_build(service: str, commit: str, contracts: Mapping[str, str]) -> None:
+    """Say in the metrics which version of the service runs, of which commit, with which `topics` and `tables`."""
+    _BUILD.labels(
+        service=service, version=version(service), commit=commit, python=platform.python_version(), **contracts
+    ).set(1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from contracts import Codec, ContractError, Topic
+from contracts.image import own
 from contracts.registry import RegistryAwayError
 from murmuration_runtime import admin, logs
 from murmuration_runtime.kafka import READ, WRITE, KafkaTopics, Partition
@@ -62,7 +63,7 @@ def run_worker(
     few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute.
     """
     logs.write_json(settings.log_level)
-    announce_build(service, settings.build_commit)
+    announce_build(service, settings.build_commit, own(service).labels())
     progress, refresh = progress or Progress(), refresh or {}
     readiness = Readiness(*stores, *refresh, "kafka", "registry", PARTITIONS)
     admin.start(settings.host, settings.admin_port, lambda: [*readiness.waiting_for(), *progress.waiting_for()])
