@@ -8,12 +8,15 @@ PYTHON ?= $(firstword $(shell for each in python3.11 python3.12 python3.13 pytho
 LOCK := deploy/local/requirements.txt
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
+IMAGES = $(BIN)/python deploy/images/build.py $(S) $(TAG:%=--tag %) $(REGISTRY:%=--registry %)
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-emit-package event-contracts $(LIBS:libs/%=--no-emit-package murmuration-%) --custom-compile-command 'make lock'
 
 CHARTS := $(patsubst %/Chart.yaml,%,$(wildcard */chart/Chart.yaml deploy/*/chart/Chart.yaml deploy/*-chart/Chart.yaml))
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof charts release lock parts
+.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof charts release lock images push parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,7 +65,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:deploy $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/release.py deploy/local/stack.py deploy/local/health.py \
+	@MYPYPATH=deploy/local:deploy $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
 	  e2e-tests/*.py e2e-tests/proofs
 	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
 
@@ -85,11 +88,17 @@ charts: $(BIN)/ready ## write what the charts share into each, and pack the libr
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
 	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'
 
-lock: $(BIN)/uv ## pin every dependency of this repository anew
-	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --all-extras \
-	  --no-emit-index-url --no-emit-package event-contracts $(LIBS:libs/%=--no-emit-package murmuration-%) \
-	  --custom-compile-command 'make lock' \
-	  $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
+lock: $(BIN)/uv ## pin every dependency of this repository anew, and of each image
+	@$(COMPILE) --upgrade --all-extras $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
+	@for each in $(SERVICES) deploy/admin; do \
+	  $(COMPILE) --all-extras --no-annotate -c $(LOCK) $$each/pyproject.toml -o $$each/requirements.txt || exit 1; done
+	@echo hatchling | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/build-requirements.txt
+
+images: $(BIN)/ready ## build the images that changed, with docker, podman or buildah; S=follow-service TAG=0.3.0 REGISTRY=host/team
+	@$(IMAGES)
+
+push: $(BIN)/ready ## the same, and push them to REGISTRY
+	@$(if $(REGISTRY),$(IMAGES) --push,echo 'name the registry: make push REGISTRY=host/team S=follow-service' >&2; exit 2)
 
 parts: $(BIN)/ready
 	@deploy/local/parts/fetch.sh

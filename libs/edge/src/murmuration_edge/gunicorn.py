@@ -3,6 +3,7 @@
 One process, many threads: scale by replicas, so that /metrics of a process is the whole truth of its pod.
 """
 
+from pathlib import Path
 from typing import Any
 
 from murmuration_edge.app import AT_START
@@ -17,6 +18,7 @@ threads = 16
 worker_class = "gthread"
 preload_app = True  # a setting that is missing ends the process; a worker that finds it missing is started for ever
 limit_request_line = 8190  # what a gateway lets through is ours to answer
+worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - a heartbeat in memory, also on a read-only root
 control_socket_disable = True  # its path is one for all services of a machine
 graceful_timeout = 20  # SIGTERM: stop accepting, finish what is in flight
 logconfig_dict = logs.config(_settings.log_level)
