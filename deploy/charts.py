@@ -32,8 +32,8 @@ JOBS = [key for key in PODS if key not in ("serviceMonitor", "tests")]
 RUNNING = [
     *("replicas", "pdb", "topologySpread", "rollout", "probes", "preStopSeconds", "terminationGracePeriodSeconds"),
 ]
-WORKER = [key for key in [*PODS, *RUNNING, "keda"] if key != "tests"]
-EDGE = [*PODS, *RUNNING, "autoscaling", "service", "httpRoute", "ingress"]
+WORKER = [key for key in [*PODS, *RUNNING, "contracts", "keda"] if key != "tests"]
+EDGE = [*PODS, *RUNNING, "contracts", "autoscaling", "service", "httpRoute", "ingress"]
 AWS = {"AWS_DEFAULT_REGION": {"type": "string", "pattern": "^[a-z0-9-]+$"}}
 URL = {"type": "string", "pattern": "^https?://.+"}
 AWS_DYNAMODB = {**AWS, "AWS_ENDPOINT_URL_DYNAMODB": URL}
@@ -71,7 +71,7 @@ class Chart:
 EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
 AWS_STREAMS = {**AWS_DYNAMODB, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": URL}
 
-GATEWAY = [key for key in EDGE if key not in ("secrets", "serviceMonitor")]
+GATEWAY = [key for key in EDGE if key not in ("secrets", "serviceMonitor", "contracts")]
 ADDRESS = {"type": "string", "pattern": r"^[A-Za-z0-9.-]+:\d+$"}
 UPSTREAMS = {each.name.replace("-", "_").upper(): ADDRESS for each in SERVICES.values() if each.is_edge}
 TLS_FILES = ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")

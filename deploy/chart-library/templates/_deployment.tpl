@@ -55,6 +55,7 @@ spec:
 {{- include "murmuration.pdb" . }}
 {{- include "murmuration.networkpolicy" . }}
 {{- include "murmuration.servicemonitor" . }}
+{{- include "murmuration.contractsHook" . }}
 {{- end }}
 
 {{/* Everything of a chart whose first process serves HTTP. */}}

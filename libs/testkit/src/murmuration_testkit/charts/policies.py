@@ -30,6 +30,7 @@ POLICIES: tuple[Policy, ...] = (
     releases.names_whom_it_talks_to,
     releases.is_reached_inside,
     releases.ends_in_time,
+    releases.compares_its_contracts,
     releases.deletes_nothing,
     releases.stays_in_its_namespace,
     releases.can_be_tested,

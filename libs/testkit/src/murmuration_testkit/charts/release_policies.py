@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from murmuration_testkit.charts.manifests import Release, selects
+from murmuration_testkit.services import SERVICES
 
 LABELS = ("name", "instance", "version", "component", "part-of", "managed-by")
 SPREAD_OVER = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
@@ -170,6 +171,22 @@ def ends_in_time(release: Release) -> Iterator[str]:
         for name in ("backoffLimit", "activeDeadlineSeconds"):
             if name not in job:
                 yield f"{workload.name}: has no {name}"
+
+
+def compares_its_contracts(release: Release) -> Iterator[str]:
+    """Require of each service that its new image compares its contracts with what runs, before an upgrade."""
+    services = {it.labels.get("app.kubernetes.io/name", ""): it for it in release.deployments}
+    for service, workload in ((name, it) for name, it in services.items() if name in SERVICES):
+        image = workload.pod["containers"][0]["image"]
+        guards = [
+            container["image"]
+            for it in release.workloads
+            if "pre-upgrade" in it.hooks
+            for container in it.containers
+            if f"contracts compare --service={service} " in " ".join([*container["command"], *container["args"]])
+        ]
+        if guards != [image]:
+            yield f"{service}: before an upgrade the contracts of {image} are not compared with those that run"
 
 
 def deletes_nothing(release: Release) -> Iterator[str]:
