@@ -28,6 +28,9 @@ spec:
       env:
         - {name: SERVICE, value: "http://{{ include "murmuration.name" $context }}{{ with $context.Values.service }}:{{ .port }}{{ end }}"}
         - {name: ADMIN, value: "http://{{ include "murmuration.name" $context }}-admin:9090"}
+        {{- if $token }}
+        - {name: TOKEN_FILE, value: /etc/murmuration/token}
+        {{- end }}
         {{- range $name, $value := .settings }}
         - {name: {{ $name }}, value: {{ $value | quote }}}
         {{- end }}
@@ -123,9 +126,8 @@ expect("/openapi.json is not served", status == 200 and "openapi" in body)
 status, kind, body = ask(service + asked.format(caller="nobody"))
 expect("a call without a token is not refused by a problem document with status 401",
        (status, kind, body.get("status")) == (401, "application/problem+json", 401))
-file = pathlib.Path("/etc/murmuration/token")
-if file.exists():
-    token = file.read_text().strip()
+if "TOKEN_FILE" in os.environ:
+    token = pathlib.Path(os.environ["TOKEN_FILE"]).read_text().strip()
     claims = token.split(".")[1]
     caller = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["sub"]
     status, _, _ = ask(service + asked.format(caller=caller), token)
