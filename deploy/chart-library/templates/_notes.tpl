@@ -17,6 +17,9 @@ API      {{ ternary "https" "http" (hasKey .Values.files "TLS_CERTIFICATE_FILE")
 {{- define "murmuration.adminNote" }}
 Probes   http://{{ include "murmuration.name" . }}-admin.{{ .Release.Namespace }}:9090/healthz, /readyz and /metrics
 Test     helm test {{ .Release.Name }} -n {{ .Release.Namespace }} --logs
+{{- with (.Values.tests).token }}{{ if not .existingSecret }}
+         without a token (tests.token.existingSecret) it does not ask the store
+{{- end }}{{ end }}
 Logs     kubectl logs -n {{ .Release.Namespace }} -l app.kubernetes.io/instance={{ .Release.Name }} --tail 50
 
 A pod that is not ready says in /readyz and in its log what it waits for. A changed Secret is read at a start:
