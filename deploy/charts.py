@@ -23,6 +23,8 @@ REPOSITORY = Path(__file__).parents[1]
 SHARED = REPOSITORY / "deploy/chart-library/shared"
 MARK = "# ---- The rest is the same in every chart that has it: `make charts` writes it. ----\n"
 OF_THE_CHART = {"PORT", "ADMIN_PORT", "BUILD_COMMIT"}  # what the chart, or the image, sets by itself
+_SETTINGS = ("properties", "settings", "properties")
+BROKEN = [_SETTINGS[:length] for length in range(4)]  # the objects of a schema that stand on several lines
 PODS = [
     *("image", "imagePullSecrets", "resources", "settings", "secrets", "files", "serviceAccount", "networkPolicy"),
     *("serviceMonitor", "tests", "tmp"),
@@ -71,8 +73,8 @@ class Chart:
 EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
 AWS_STREAMS = {**AWS_DYNAMODB, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": URL}
 
-GATEWAY = [key for key in EDGE if key not in ("secrets", "serviceMonitor", "contracts")]
-ADDRESS = {"type": "string", "pattern": r"^[A-Za-z0-9.-]+:\d+$"}
+GATEWAY = [key for key in EDGE if key not in ("secrets", "tests", "contracts")]
+ADDRESS = {"type": "string", "pattern": r"^[A-Za-z0-9.-]+(:\d+)?$"}
 UPSTREAMS = {each.name.replace("-", "_").upper(): ADDRESS for each in SERVICES.values() if each.is_edge}
 TLS_FILES = ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")
 
@@ -158,11 +160,18 @@ def values(chart: Chart) -> str:
     return own + "\n" + MARK + "".join(f"\n{block}" if block.startswith("#") else block for block in wanted)
 
 
+def _lines(told: Schema, path: tuple[str, ...] = ()) -> str:
+    """Write JSON with a line for each value and each setting."""
+    if path not in BROKEN:
+        return json.dumps(told)
+    return "{\n" + ",\n".join(f'"{name}": {_lines(each, (*path, name))}' for name, each in told.items()) + "\n}"
+
+
 def texts() -> Iterator[tuple[Path, str]]:
     """Give every file that is written, with what belongs into it."""
     for chart in CHARTS:
         folder = REPOSITORY / chart.folder
-        yield folder / "values.schema.json", json.dumps(schema(chart), indent=1) + "\n"
+        yield folder / "values.schema.json", _lines(schema(chart)) + "\n"
         yield folder / "values.yaml", values(chart)
 
 

@@ -1,5 +1,5 @@
 {{/*
-The pod of `helm test`: dict "context" . "script" Python "settings" (dict NAME text) "image" the image if not the chart's.
+The pod of `helm test`: dict "context" . "script" Python "settings" (dict NAME text).
 It speaks to the release through its Services, as a client would; its own NetworkPolicy lets it go nowhere else.
 */}}
 {{- define "murmuration.test" }}
@@ -20,7 +20,7 @@ spec:
   activeDeadlineSeconds: 120
   containers:
     - name: test
-      image: {{ .image | default (include "murmuration.image" $context) }}
+      image: {{ include "murmuration.image" $context }}
       imagePullPolicy: {{ $context.Values.image.pullPolicy }}
       command: [python, -c]
       args:

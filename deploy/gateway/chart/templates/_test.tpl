@@ -1,7 +1,7 @@
 {{/* Through the gateway to each edge: a path of each, without a token, is answered with the edge's own 401. */}}
 {{- define "murmuration.gatewayTest" }}
 {{- $paths := list "/v1/users/nobody" "/v1/tweets/1" "/v1/timeline" "/v1/no-such-path" }}
-{{- include "murmuration.test" (dict "context" . "image" .Values.tests.image "script" (include "murmuration.gatewayTestScript" .) "settings" (dict
+{{- include "murmuration.test" (dict "context" . "script" (include "murmuration.gatewayTestScript" .) "settings" (dict
   "PATHS" (join " " $paths) "SCHEME" (ternary "https" "http" (hasKey .Values.files "TLS_CERTIFICATE_FILE")))) }}
 {{- end }}
 
