@@ -1,7 +1,7 @@
 # Everything there is to run. `make` alone lists it.
 LIBS := $(patsubst %/pyproject.toml,%,$(wildcard libs/*/pyproject.toml))
 SERVICES := $(shell sed -n 's/^\([a-z-]*\):$$/\1/p' deploy/services.yaml)
-PACKAGES := schemas $(LIBS) $(SERVICES)
+PACKAGES := schemas $(LIBS) deploy/gateway $(SERVICES)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 PYTHON ?= $(firstword $(shell for each in python3.11 python3.12 python3.13 python3; do $$each -c \
   "import ensurepip, sys; sys.version_info >= (3, 11) and print(sys.executable)" 2>/dev/null; done))
@@ -90,7 +90,7 @@ release: $(BIN)/ready ## raise a service's version, note it, build image and cha
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew, and of each image
 	@$(COMPILE) --upgrade --all-extras $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
-	@for each in $(SERVICES) deploy/admin; do \
+	@for each in $(SERVICES) deploy/admin deploy/gateway; do \
 	  $(COMPILE) --all-extras --no-annotate -c $(LOCK) $$each/pyproject.toml -o $$each/requirements.txt || exit 1; done
 	@echo hatchling | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/build-requirements.txt
 

@@ -22,8 +22,9 @@ REPO = Path(__file__).parents[2]
 PREFIX = "murmuration/"
 INPUTS = "murmuration.inputs"
 SERVICES = yaml.safe_load((REPO / "deploy/services.yaml").read_text())
-FOLDERS: dict[str, str] = {name: name for name in SERVICES} | {"admin": "deploy/admin"}
-OWN_FILES = {"admin": ("deploy/tables.py", "deploy/migrating")}
+FOLDERS: dict[str, str] = {name: name for name in SERVICES} | {"admin": "deploy/admin", "gateway": "deploy/gateway"}
+OWN_FILES = {"admin": ("deploy/tables.py", "deploy/migrating"), "gateway": ("deploy/services.yaml",)}
+ROOTS = {"gateway": "nginx"}
 PATTERN = (".dockerignore", "deploy/images/Dockerfile", "deploy/images/build-requirements.txt", "deploy/images/*.py")
 NOT_IN_IMAGES = tuple(f":(exclude)**/{folder}/**" for folder in ("bench", "chart", "drills", "proofs", "tests"))
 
@@ -109,6 +110,7 @@ class Tool:
         arguments = {
             "SERVICE": image.name,
             "FOLDER": image.folder,
+            "ROOT": ROOTS.get(image.name, "root"),
             "VERSION": image.version,
             "COMMIT": image.commit(),
             "INPUTS": image.inputs(),

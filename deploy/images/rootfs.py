@@ -1,7 +1,7 @@
 """Make the root of every final image: Python, what it is linked to, certificates, time zones; no shell, no dpkg.
 
-Rule: what is not named or needed here is not in an image. It runs in a build stage on Debian (python:slim) with the new
-root's folder as its argument. Of dpkg's status it keeps the entries of what it takes: scanners read the versions there.
+Rule: what is not named or needed here is not in an image. It runs in a build stage on Debian (python:slim). Arguments
+are the new root's folder, and programs besides Python. Of dpkg's status it keeps what it takes, for scanners to read.
 """
 
 import compileall
@@ -31,16 +31,18 @@ USER = "murmuration:x:10001:10001::/tmp:/usr/sbin/nologin\n"
 GROUP = "murmuration:x:10001:\n"
 
 
-def build(root: Path) -> None:
+def build(root: Path, programs: list[Path]) -> None:
     """Copy what an image needs into a new root."""
     _folders(root)
-    python = _python(root)
-    linked = _linked(python)
+    linked = _linked([*_python(root), *programs])
     owners = {_real(Path(line)): _name(listing) for listing in INFO.glob("*.list") for line in _lines(listing)}
-    packages = ALWAYS | {owners[_real(path)] for path in linked if _real(path) in owners}
+    packages = ALWAYS | {owners[_real(path)] for path in [*linked, *programs] if _real(path) in owners}
     for listing in sorted(INFO.glob("*.list")):
         if _name(listing) in packages:
             _copy(root, listing)
+    for path in programs:
+        (root / path.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, root / path.relative_to("/"))
     entries = Path("/var/lib/dpkg/status").read_text().strip().split("\n\n")
     kept = [entry for entry in entries if entry.partition("\n")[0].removeprefix("Package: ") in packages]
     (root / "var/lib/dpkg/status").write_text("\n\n".join(kept) + "\n")
@@ -125,4 +127,4 @@ def _name(listing: Path) -> str:
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]))
+    build(Path(sys.argv[1]), [Path(program) for program in sys.argv[2:]])

@@ -4,6 +4,7 @@ import re
 
 import secure
 from environment import KAFKAS, REPO, Stack
+from murmuration_gateway.configuration import fill
 
 from murmuration_testkit.services import PROCESSES, SERVICES, Process
 
@@ -21,6 +22,26 @@ redirect_stderr=true
 stdout_logfile=%(ENV_STACK_DIR)s/logs/{name}.log
 stdout_logfile_maxbytes=10MB
 stdout_logfile_backups=1
+"""
+# Only here the gateway has the issuer's public keys, and every process's probes, metrics and OpenAPI.
+_LOCAL_PORTS = """
+  map $process $admin_port {{
+{admin_port}
+  }}
+
+  map $process $api_port {{
+{port}
+  }}
+"""
+_LOCAL_LOCATIONS = """
+    location = /.well-known/jwks.json {{ default_type application/json; alias {directory}/issuer/jwks.json; }}
+    location ~ ^/(?<process>{processes})(?<page>/healthz|/readyz|/metrics)$ {{
+      proxy_pass http://127.0.0.1:$admin_port$page$is_args$args;
+    }}
+    location ~ ^/(?<process>{processes})/openapi\\.json$ {{
+      if ($api_port = "") {{ return 404; }}
+      proxy_pass http://127.0.0.1:$api_port/openapi.json;
+    }}
 """
 
 
@@ -40,22 +61,22 @@ def supervisor_conf(stack: Stack) -> str:
 
 
 def gateway_conf(stack: Stack) -> str:
-    """Return the gateway's configuration: each service's routes, and each process's probes."""
-    filled = stack.environment() | {
-        "SECURE_DOOR": secure.door(stack) if stack.secure else "",
-        "ROUTES": "\n".join(
-            f"    location ~ {route} {{ proxy_pass http://127.0.0.1:{_port(stack, service.processes[0], 'PORT')}; }}"
-            for service in SERVICES.values()
-            for route in service.routes
-        ),
-        "PROCESSES": "|".join(PROCESSES),
-        "ADMIN_PORTS": "\n".join(f"    {each.name} {_port(stack, each, 'ADMIN_PORT')};" for each in PROCESSES.values()),
-        "API_PORTS": "\n".join(
-            f"    {each.name} {_port(stack, each, 'PORT')};" for each in PROCESSES.values() if "PORT" in each.ports
-        ),
+    """Return the gateway's configuration: the image's, and what only the local stack has."""
+    ports = {
+        port.lower(): "\n".join(
+            f"    {each.name} {_port(stack, each, port)};" for each in PROCESSES.values() if port in each.ports
+        )
+        for port in ("ADMIN_PORT", "PORT")
     }
-    template = (REPO / "deploy/local/nginx.conf.in").read_text()
-    return re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], template)
+    door = secure.door(stack) if stack.secure else ""
+    return fill(
+        f"{stack.directory}/gateway",
+        "master_process off;  # one process: after kill -9 no worker is left holding the port",
+        f"listen 127.0.0.1:{stack.ports['GATEWAY_PORT']};",
+        lambda edge: f"127.0.0.1:{_port(stack, SERVICES[edge].processes[0], 'PORT')}",
+        server=_LOCAL_LOCATIONS.format(directory=stack.directory, processes="|".join(PROCESSES)),
+        http=_LOCAL_PORTS.format(**ports) + door,
+    )
 
 
 def _another(kafka: str, name: str, stack: Stack) -> str:

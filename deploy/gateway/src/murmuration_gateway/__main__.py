@@ -1,0 +1,65 @@
+"""Start the gateway: write nginx's configuration where a read-only root lets us, and become nginx."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from murmuration_gateway.configuration import AddressError, admin, complete, edges, fill, resolver, tls
+
+RESOLV_CONF = Path("/etc/resolv.conf")
+
+
+def main() -> None:
+    """Become nginx, or name the settings that are wrong."""
+    wrong = _wrong(os.environ)
+    if not wrong:
+        directory = tempfile.mkdtemp(prefix="gateway-")
+        try:
+            text = _configuration(os.environ, directory)
+        except AddressError as error:
+            wrong = [str(error)]
+    if wrong:
+        sys.exit("\n".join([*wrong, "The gateway's README lists its environment variables."]))
+    file = Path(directory, "nginx.conf")
+    file.write_text(text, "utf-8")
+    os.execvp("nginx", ["nginx", "-e", "stderr", "-c", str(file)])  # noqa: S606 - the image's own
+
+
+def _wrong(settings: Mapping[str, str]) -> list[str]:
+    said = [
+        f"The environment variable {name} is not set to a port."
+        for name in ("PORT", "ADMIN_PORT")
+        if not settings.get(name, "").isdecimal()
+    ]
+    files = [settings.get(name) for name in ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")]
+    if files.count(None) == 1:
+        said.append("Of TLS_CERTIFICATE_FILE and TLS_KEY_FILE only one is set: set both, or neither for HTTP.")
+    said += [f"There is no file {path!r}, which TLS_… names." for path in files if path and not Path(path).is_file()]
+    return said
+
+
+def _configuration(settings: Mapping[str, str], directory: str) -> str:
+    port, certificate = int(settings["PORT"]), settings.get("TLS_CERTIFICATE_FILE")
+    servers, search = resolver(RESOLV_CONF.read_text("utf-8") if RESOLV_CONF.exists() else "")
+    known: dict[str, str] = {}
+    for edge in edges():
+        name = edge.replace("-", "_").upper()
+        try:
+            known[edge] = complete(settings.get(name, edge), search)
+        except AddressError as error:
+            raise AddressError(f"{name}: {error}") from None
+    return fill(
+        directory,
+        "worker_processes 2;",
+        tls(port, certificate, settings["TLS_KEY_FILE"]) if certificate else f"listen {port};",
+        known.__getitem__,
+        http=servers
+        + admin(int(settings["ADMIN_PORT"]), version("murmuration-gateway"), settings.get("BUILD_COMMIT", "unknown")),
+    )
+
+
+if __name__ == "__main__":
+    main()
