@@ -97,7 +97,11 @@ def test_what_a_table_lacks_is_not_created(written):
         ({"attributes": attributes(size=HOUSES["attributes"]["size"] | {"type": "INT"})}, "size has the type INT"),
         (
             {"attributes": attributes(size=HOUSES["attributes"]["size"] | {"read_by": ["bank"]})},
-            "bank reads or writes size, and has no access",
+            "size is read or written by bank, with no access",
+        ),
+        (
+            {"attributes": attributes(size=HOUSES["attributes"]["size"] | {"checked_by": ["post"]})},
+            "size is checked by post, who does not read it",
         ),
         ({"attributes": attributes(by_size=HOUSES["attributes"]["size"])}, "by_size cannot name an attribute"),
         ({"access": HOUSES["access"] | {"post": {"by_colour": ["Query"]}}}, "by_colour, which is no part"),

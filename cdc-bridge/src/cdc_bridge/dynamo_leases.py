@@ -235,7 +235,12 @@ class LeaseTable(Leases):
         """Read how far the migration has come; a table of migrations that is not there yet has begun none."""
         with _errors(self._migrations):
             try:
-                answer = self._dynamodb.get_item(TableName=self._migrations, Key=MIGRATION_KEY, ConsistentRead=True)
+                answer = self._dynamodb.get_item(
+                    TableName=self._migrations,
+                    Key=MIGRATION_KEY,
+                    ProjectionExpression="switched_at, contracted_at",
+                    ConsistentRead=True,
+                )
             except self._dynamodb.exceptions.ResourceNotFoundException:
                 return Layout()
         return Layout.of(answer.get("Item", {}))

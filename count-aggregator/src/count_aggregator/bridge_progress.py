@@ -47,6 +47,8 @@ class BridgeProgress:
             TableName=self._leases,
             ConsistentRead=True,
             KeyConditionExpression="stream_arn = :partition",
+            ProjectionExpression="shard_id, #state, tip_at, gap",
+            ExpressionAttributeNames={"#state": LEASES.state},
             ExpressionAttributeValues={":partition": {"S": partition}},
         )
         with errors_named():

@@ -43,7 +43,12 @@ class Accounts:
         self._before_page()
         key: Any = {USERS.user_id: {"S": user_id}}
         with errors_named():
-            item = self._dynamodb.get_item(TableName=self._users, Key=key, ConsistentRead=True).get("Item", {})
+            item = self._dynamodb.get_item(
+                TableName=self._users,
+                Key=key,
+                ProjectionExpression="followers_count, following_count, counts_version",
+                ConsistentRead=True,
+            ).get("Item", {})
         return Look(
             *_counts(item),
             followers=self._rows(FOLLOWERS.followee_id, user_id, ConsistentRead=True),

@@ -68,7 +68,8 @@ class Ledger:
     def check(self) -> None:
         """Raise StoreAwayError unless both tables answer."""
         with errors_named():
-            self._dynamodb.get_item(TableName=self._users, Key={USERS.user_id: {"S": "-"}})
+            key: Any = {USERS.user_id: {"S": "-"}}
+            self._dynamodb.get_item(TableName=self._users, Key=key, ProjectionExpression=USERS.user_id)
         self.load("-")
 
     def load(self, partition_id: str) -> Place:

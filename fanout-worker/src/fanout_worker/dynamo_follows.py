@@ -29,7 +29,9 @@ class DynamoFollows:
     def follows(self, follower_id: str, followee_id: str) -> bool:
         key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with errors_named():
-            return "Item" in self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+            return "Item" in self._dynamodb.get_item(
+                TableName=self._table, Key=key, ProjectionExpression=FOLLOWERS.followee_id, ConsistentRead=True
+            )
 
     def followers(self, followee_id: str) -> Iterator[list[str]]:
         """Read each page before it is asked for, the first from now."""

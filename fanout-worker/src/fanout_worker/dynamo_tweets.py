@@ -25,7 +25,10 @@ class DynamoTweets:
         """Return who said it, strongly consistent; None if it is deleted, or never was."""
         with errors_named():
             answer = self._dynamodb.get_item(
-                TableName=self._table, Key={TWEETS.tweet_id: {"S": tweet_id}}, ConsistentRead=True
+                TableName=self._table,
+                Key={TWEETS.tweet_id: {"S": tweet_id}},
+                ProjectionExpression="author_id, deleted_at",
+                ConsistentRead=True,
             )
         item: Any = answer.get("Item", {TWEETS.deleted_at: {}})
         return None if TWEETS.deleted_at in item else item[TWEETS.author_id]["S"]

@@ -16,13 +16,14 @@ TYPES = {"B", "BOOL", "BS", "L", "M", "N", "NS", "S", "SS"}  # DynamoDB's names
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute's contract."""
+    """One attribute's contract. Of those who write the table, `checked_by` has whose conditions name this one."""
 
     type: str
     means: str
     written_by: tuple[str, ...]
     read_by: tuple[str, ...]
     values: tuple[str, ...] = ()
+    checked_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _table(path: Path) -> TableFile:
 
 def _attribute(**entry: Any) -> Attribute:
     lists: dict[str, Any] = {
-        name: tuple(entry.pop(name)) for name in ("written_by", "read_by", "values") if name in entry
+        name: tuple(entry.pop(name)) for name in ("written_by", "read_by", "checked_by", "values") if name in entry
     }
     return Attribute(**entry, **lists)
 
@@ -130,7 +131,14 @@ def _mistakes(file: TableFile) -> Iterator[str]:
         if unknown := parts.keys() - {"table", "stream", *file.indexes}:
             yield f"{service} has access to {', '.join(unknown)}, which is no part of the table"
     for name, attribute in file.attributes.items():
-        if attribute.type not in TYPES:
-            yield f"{name} has the type {attribute.type}"
-        if strangers := {*attribute.written_by, *attribute.read_by} - file.access.keys():
-            yield f"{', '.join(sorted(strangers))} reads or writes {name}, and has no access"
+        for mistake in _mistakes_of(attribute, file.access):
+            yield f"{name} {mistake}"
+
+
+def _mistakes_of(attribute: Attribute, access: Mapping[str, object]) -> Iterator[str]:
+    if attribute.type not in TYPES:
+        yield f"has the type {attribute.type}"
+    if strangers := {*attribute.written_by, *attribute.read_by} - access.keys():
+        yield f"is read or written by {', '.join(sorted(strangers))}, with no access"
+    if idle := {*attribute.checked_by} - ({*attribute.read_by} - {*attribute.written_by}):
+        yield f"is checked by {', '.join(sorted(idle))}, who does not read it, or writes it anyway"

@@ -20,7 +20,9 @@ class DynamoFollows:
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
         with errors_named():
-            self._dynamodb.get_item(TableName=self._table, Key=_edge("-", "-"))
+            self._dynamodb.get_item(
+                TableName=self._table, Key=_edge("-", "-"), ProjectionExpression=FOLLOWERS.followee_id
+            )
 
     def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
         with errors_named():
@@ -31,7 +33,8 @@ class DynamoFollows:
                 ExpressionAttributeValues={":user": {"S": user_id}},
             )
             indexed = {item[FOLLOWERS.followee_id]["S"] for page in pages for item in page["Items"]}
-        edges = items(self._dynamodb, self._table, [_edge(user_id, followee_id) for followee_id in noted])
+        keys = [_edge(user_id, followee_id) for followee_id in noted]
+        edges = items(self._dynamodb, self._table, keys, FOLLOWERS.followee_id)
         return frozenset(indexed.difference(noted) | {edge[FOLLOWERS.followee_id]["S"] for edge in edges})
 
 

@@ -23,14 +23,19 @@ class DynamoAccounts:
     def author(self, user_id: str) -> Author:
         with errors_named():
             item: Any = self._dynamodb.get_item(
-                TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
+                TableName=self._users,
+                Key={USERS.user_id: {"S": user_id}},
+                ProjectionExpression="is_private, deleted_at",
+                ConsistentRead=True,
             ).get("Item", {})
         return Author(is_private=item.get(USERS.is_private, {}).get("BOOL", False), deleted=USERS.deleted_at in item)
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with errors_named():
-            return "Item" in self._dynamodb.get_item(TableName=self._followers, Key=key, ConsistentRead=True)
+            return "Item" in self._dynamodb.get_item(
+                TableName=self._followers, Key=key, ProjectionExpression=FOLLOWERS.followee_id, ConsistentRead=True
+            )
 
     def due(self) -> list[Due]:
         pages = self._dynamodb.get_paginator("query").paginate(

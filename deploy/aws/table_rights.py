@@ -1,0 +1,113 @@
+"""What each service may do in DynamoDB, as statements of IAM, by schemas/tables and schemas/migrations. Pure.
+
+Rule: an action is allowed on the table, index or streams that the file names it for. Who writes may name only
+attributes that are theirs to write or to check, so a count stays count-aggregator's. Who reads another's table has to
+say which attributes (dynamodb:Select), and only such as the file lets them read; the owner may read whole rows.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from contracts.migrations import BACKFILL, CONTRACT, Migration
+from contracts.table_files import TableFile
+
+READS = {"BatchGetItem", "GetItem", "Query", "Scan"}
+WRITES = {"ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem"}
+TABLES_JOB = "deploy"  # as schemas/tables calls `deploy/tables.py`
+MAKES_TABLES = {"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTable"}
+MIGRATES_ROWS = {"DeleteItem", "GetItem", "PutItem", "Scan", "UpdateItem"}
+Condition = tuple[tuple[str, str, tuple[str, ...]], ...]  # operator, key, values
+
+
+class Right(NamedTuple):
+    """One action on one part of a table, under a condition."""
+
+    condition: Condition
+    resource: str
+    action: str
+
+
+def statements(service: str, files: Mapping[str, TableFile], migrations: Mapping[str, Migration]) -> list[Any]:
+    """Return the statements of a service's policy, each with all actions and resources that go together."""
+    rights = {right for file in files.values() for right in _rights(service, file)}
+    if service == TABLES_JOB:
+        rights |= {*_of_tables_job(files, migrations)}
+    actions = defaultdict(set)
+    for right in rights:
+        actions[right.condition, right.resource].add(right.action)
+    resources = defaultdict(list)
+    for (condition, resource), allowed in sorted(actions.items()):
+        resources[condition, tuple(sorted(allowed))].append(resource)
+    return [
+        {
+            "Effect": "Allow",
+            "Action": [f"dynamodb:{action}" for action in allowed],
+            "Resource": [{"Fn::Sub": resource} for resource in named],
+            **({"Condition": _words(condition)} if condition else {}),
+        }
+        for (condition, allowed), named in sorted(resources.items(), key=str)
+    ]
+
+
+def _rights(service: str, file: TableFile) -> Iterator[Right]:
+    for part, actions in file.access.get(service, {}).items():
+        for action in actions:
+            condition: Condition = ()
+            if action in WRITES:
+                condition = _writing(service, file)
+            elif action in READS and not _sees_all(service, file, part):
+                condition = _reading(service, file, part)
+            yield Right(condition, _resource(file, part), action)
+
+
+def _of_tables_job(files: Mapping[str, TableFile], migrations: Mapping[str, Migration]) -> Iterator[Right]:
+    for file in files.values():
+        for action in MAKES_TABLES | ({"UpdateTimeToLive"} if file.expires else set()):
+            yield Right((), _resource(file, "table"), action)
+    for migration in migrations.values():
+        if migration.change(BACKFILL) or migration.change(CONTRACT):
+            for action in MIGRATES_ROWS:
+                yield Right((), _resource(files[migration.table], "table"), action)
+
+
+def _resource(file: TableFile, part: str) -> str:
+    table = f"arn:${{AWS::Partition}}:dynamodb:${{AWS::Region}}:${{AWS::AccountId}}:table/${{TablePrefix}}{file.name}"
+    return table + {"table": "", "stream": "/stream/*"}.get(part, f"/index/{part}")
+
+
+def _sees_all(service: str, file: TableFile, part: str) -> bool:
+    index = file.indexes.get(part)
+    shown = {*_keys(file, part)} if index and index.projection == "KEYS_ONLY" else {*file.attributes}
+    return service == file.owner or shown <= {*_keys(file, part), *_named(service, file, "read_by")}
+
+
+def _reading(service: str, file: TableFile, part: str) -> Condition:
+    named = tuple(sorted({*_keys(file, part), *_named(service, file, "read_by")}))
+    return (
+        ("ForAllValues:StringEquals", "dynamodb:Attributes", named),
+        ("StringEquals", "dynamodb:Select", ("COUNT", "SPECIFIC_ATTRIBUTES")),
+    )
+
+
+def _writing(service: str, file: TableFile) -> Condition:
+    """Keys must be named, too; and a write that answers with the whole row is a read."""
+    own = {*_named(service, file, "written_by"), *_named(service, file, "checked_by")}
+    named = tuple(sorted({*file.key, *own}))
+    silent = () if service == file.owner else (("StringEqualsIfExists", "dynamodb:ReturnValues", ("NONE",)),)
+    return (("ForAllValues:StringEquals", "dynamodb:Attributes", named), *silent)
+
+
+def _keys(file: TableFile, part: str) -> tuple[str, ...]:
+    return (*file.key, *(file.indexes[part].key if part in file.indexes else ()))
+
+
+def _named(service: str, file: TableFile, how: str) -> list[str]:
+    return [name for name, attribute in file.attributes.items() if service in getattr(attribute, how)]
+
+
+def _words(condition: Condition) -> dict[str, dict[str, list[str]]]:
+    words: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for operator, key, values in condition:
+        words[operator][key] = [*values]
+    return dict(words)
