@@ -6,7 +6,7 @@ import secure
 from environment import KAFKAS, REPO, Stack
 from murmuration_gateway.configuration import fill
 
-from murmuration_testkit.services import PROCESSES, SERVICES, Process
+from murmuration_testkit.services import OWNERS, PROCESSES, SERVICES, Process
 
 STOP_SECONDS = 25  # longer than any service takes to drain: supervisord kills whoever is still there then
 _PROGRAM = """
@@ -88,7 +88,8 @@ def _another(kafka: str, name: str, stack: Stack) -> str:
 
 
 def _program(process: Process, stack: Stack) -> str:
-    variables = process.variables(stack.environment()) | (secure.of_process(stack, process) if stack.secure else {})
+    variables = process.variables(stack.environment()) | {"AWS_ACCESS_KEY_ID": OWNERS[process.name].access_key}
+    variables |= secure.of_process(stack, process) if stack.secure else {}
     return _PROGRAM.format(
         name=process.name,
         command=process.command,

@@ -12,7 +12,7 @@ from environment import HOST, ISSUER, REPO, Stack
 from issuer import LIFETIME, service_token
 
 from murmuration_testkit.certificates import Authority
-from murmuration_testkit.services import SERVICES, Process
+from murmuration_testkit.services import OWNERS, SERVICES, Process
 
 ADMIN, REGISTRY = "admin", "registry"
 USERS = (ADMIN, REGISTRY, *SERVICES)
@@ -177,4 +177,4 @@ def as_user(stack: Stack, user: str) -> dict[str, str]:
 
 def of_process(stack: Stack, process: Process) -> dict[str, str]:
     """Return what one service's process finds in its environment instead."""
-    return as_user(stack, next(service.name for service in SERVICES.values() if process in service.processes))
+    return as_user(stack, OWNERS[process.name].name)

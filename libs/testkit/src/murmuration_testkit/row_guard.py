@@ -1,8 +1,9 @@
 """Holds each service to schemas/tables while a test runs its code; a plugin of pytest, on in every run.
 
 Rule: an attribute is written only by a service that its file names in `written_by`, and read, in a row that came or by
-an expression, only by one in `read_by`; DynamoDB is asked only for the actions under `access`. Who asks is the
-innermost package of a service on the stack, so what a test itself does to a table is free.
+an expression, only by one in `read_by`; DynamoDB is asked only for the actions under `access`, and for nothing that
+IAM would refuse by the service's policy in deploy/aws. Who asks is the innermost package of a service on the stack, so
+what a test itself does to a table is free.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pytest
 
 from contracts.table_files import TableFile, load
 from contracts.topic import DATA
+from murmuration_testkit.iam import asks, refusal, single, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 FILES = load(DATA)
 PACKAGES = {service.replace("-", "_"): service for file in FILES.values() for service in file.access}
 TESTS = re.compile(r"/(tests|bench|drills)/")
-WORDS = re.compile(r"[:#]?[a-z_]+\b(?!\()")  # not those with a bracket, which are functions
 CLAUSES = re.compile(r"\b(SET|REMOVE|ADD|DELETE)\b")
 violations: list[str] = []
 
@@ -72,7 +73,7 @@ class Use:
         _, *clauses = CLAUSES.split(expression)
         for clause, text in zip(clauses[::2], clauses[1::2], strict=True):
             for step in re.split(r",(?![^(]*\))", text):
-                target, *sources = _words(step, names)
+                target, *sources = words(step, names)
                 self.writes([target])
                 if clause == "SET":
                     self.reads({*sources} - {target})
@@ -130,7 +131,8 @@ def _asked(params: dict[str, Any], model: Any, context: dict[str, Any], **_: obj
     if service is None:
         return
     context["row_guard_table"] = params.get("TableName")
-    for action, table, request in _single(model.name, params):
+    before = len(violations)
+    for action, table, request in single(model.name, params):
         use = Use(service, table)
         use.action(action, request.get("IndexName", "table"))
         names = request.get("ExpressionAttributeNames", {})
@@ -138,26 +140,20 @@ def _asked(params: dict[str, Any], model: Any, context: dict[str, Any], **_: obj
         if "UpdateExpression" in request:
             use.updates(request["UpdateExpression"], names)
         for kind in ("Condition", "KeyCondition", "Filter", "Projection"):
-            use.reads(_words(request.get(f"{kind}Expression", ""), names))
-
-
-def _single(action: str, params: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Split a request into those of one action on one table."""
-    if action == "TransactWriteItems":
-        for item in params["TransactItems"]:
-            ((kind, request),) = item.items()
-            yield f"{kind}Item", request["TableName"], request
-    elif "RequestItems" in params:
-        for table, request in params["RequestItems"].items():
-            yield action, table, request if isinstance(request, dict) else {}
-    elif "TableName" in params:
-        yield action, params["TableName"], params
+            use.reads(words(request.get(f"{kind}Expression", ""), names))
+    if len(violations) == before:
+        _allowed(service, model.name, params)
 
 
 def _asked_stream(params: dict[str, Any], model: Any, **_: object) -> None:
     where = re.search(r"table/([^/]+)/stream/", params.get("StreamArn", params.get("ShardIterator", "")))
     if (service := asking()) and where:
         Use(service, where[1]).action(model.name, "stream")
+
+
+def _allowed(service: str, operation: str, params: dict[str, Any]) -> None:
+    """Note what IAM would refuse."""
+    violations.extend(refused for ask in asks(operation, params) if (refused := refusal(service, ask)))
 
 
 def _answered(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
@@ -168,8 +164,3 @@ def _answered(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> N
             parsed["Items"] = [Row(row, table) for row in parsed["Items"]]
     for table, rows in parsed.get("Responses", {}).items():
         parsed["Responses"][table] = [Row(row, table) for row in rows]
-
-
-def _words(expression: str, names: Mapping[str, str]) -> list[str]:
-    """Return the attributes that an expression names, in its order."""
-    return [names.get(word, word) for word in WORDS.findall(expression) if word[0] != ":"]

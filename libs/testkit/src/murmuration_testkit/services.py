@@ -54,6 +54,11 @@ class Service:
         return self.name.replace("-", "_")
 
     @property
+    def access_key(self) -> str:
+        """Whom DynamoDB Local takes it for: letters and digits are all that it takes."""
+        return self.name.replace("-", "")
+
+    @property
     def is_edge(self) -> bool:
         """Tell whether clients reach it through the gateway."""
         return bool(self.routes)
@@ -95,4 +100,5 @@ def _refuse_shared_ports(file: Path, processes: Sequence[Process]) -> None:
 
 
 SERVICES = load()
+OWNERS = {process.name: service for service in SERVICES.values() for process in service.processes}
 PROCESSES = {process.name: process for service in SERVICES.values() for process in service.processes}

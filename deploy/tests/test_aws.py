@@ -1,0 +1,92 @@
+"""The templates for AWS are what schemas/ says, and as small as AWS wants them."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from contracts import TOPICS
+from contracts.acls import grants
+from contracts.table_files import load
+from contracts.topic import DATA
+
+AWS = Path(__file__).parents[1] / "aws"
+MOST_BYTES = 51_200  # of a template that is not uploaded to S3 first
+MOST_OF_A_POLICY = 6_144  # characters but for white space
+
+
+@pytest.fixture(scope="module")
+def access():
+    return yaml.safe_load((AWS / "access.yaml").read_text())["Resources"]
+
+
+def test_the_templates_are_what_their_files_say():
+    """Change schemas/, and `python deploy/aws/templates.py` has to run."""
+    done = subprocess.run(
+        [sys.executable, AWS / "templates.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_table_is_kept_and_recoverable():
+    """Under its own name, with what its file says of it."""
+    tables = yaml.safe_load((AWS / "tables.yaml").read_text())["Resources"]
+    assert len(tables) == len(load(DATA))
+    for file, table in zip(load(DATA).values(), tables.values(), strict=True):
+        made = table["Properties"]
+        assert made["TableName"] == {"Fn::Sub": f"${{TablePrefix}}{file.name}"}
+        assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
+        assert made["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        assert (made["DeletionProtectionEnabled"], made["BillingMode"]) == (True, "PAY_PER_REQUEST")
+        assert made["SSESpecification"] == {"SSEEnabled": True}
+        assert made.get("StreamSpecification", {}).get("StreamViewType") == file.stream
+        assert made.get("TimeToLiveSpecification", {}).get("AttributeName") == file.expires
+        for part in ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"):
+            assert made.get(part) == file.create.get(part)
+
+
+def test_templates_and_policies_are_not_too_large(access):
+    """A policy with the longest names that are likely."""
+    for name in ("tables.yaml", "access.yaml"):
+        assert (AWS / name).stat().st_size < MOST_BYTES
+    for name, resource in access.items():
+        if resource["Type"] == "AWS::IAM::ManagedPolicy":
+            text = re.sub(r"\s", "", json.dumps(resource["Properties"]["PolicyDocument"]))
+            assert len(re.sub(r"\$\{[^}]+}", "x" * 24, text)) < MOST_OF_A_POLICY, name
+
+
+def test_a_role_is_for_one_service_account_alone(access):
+    """By Pod Identity's tags, or by the issuer's subject."""
+    roles = {name: it["Properties"]["AssumeRolePolicyDocument"] for name, it in access.items() if name.endswith("Role")}
+    assert len(roles) == 8
+    for name, trusted in roles.items():
+        _, irsa, pods = trusted["Fn::If"]
+        account = f"{name.removesuffix('Role')}Account"
+        (statement,) = json.loads(irsa["Fn::Sub"])["Statement"]
+        subject = statement["Condition"]["StringEquals"]["${OidcIssuer}:sub"]
+        assert subject == f"system:serviceaccount:${{Namespace}}:${{{account}}}"
+        (statement,) = pods["Statement"]
+        tags = statement["Condition"]["StringEquals"]
+        assert tags["aws:RequestTag/kubernetes-service-account"] == {"Ref": account}
+        assert tags["aws:RequestTag/kubernetes-namespace"] == {"Ref": "Namespace"}
+
+
+def test_on_msk_a_service_may_do_what_kafkas_acls_allow_it(access):
+    """Each grant is there in IAM's words, and whoever has none has no policy."""
+    said = {"Read": {"ReadData", "AlterGroup"}, "Write": {"WriteData"}}
+    said["DescribeConfigs"] = {"DescribeTopicDynamicConfiguration"}
+    wanted = {(it.service, it.name, it.operation) for it in grants(TOPICS, str, str)}
+    found = set()
+    for service in {service for service, _, _ in wanted}:
+        name = "".join(word.capitalize() for word in service.split("-"))
+        for statement in access[f"{name}Topics"]["Properties"]["PolicyDocument"]["Statement"]:
+            actions = {action.removeprefix("kafka-cluster:") for action in statement["Action"]}
+            for resource in statement["Resource"]:
+                text = resource["Fn::Sub"] if isinstance(resource["Fn::Sub"], str) else resource["Fn::Sub"][0]
+                found |= {(service, text.rpartition("}")[2], it) for it, words in said.items() if words & actions}
+    assert found == wanted
+    assert not access.keys() & {"FollowServiceTopics", "TweetServiceTopics", "TimelineServiceTopics"}
