@@ -20,6 +20,7 @@ from contracts.topic import DATA
 HERE = Path(__file__).parent
 HEAD = "# Made by deploy/aws/templates.py from schemas/; do not edit. `python deploy/aws/templates.py` makes it anew.\n"
 WIDTH = 110
+JOBS = {table_rights.TABLES_JOB: "tables", topic_rights.TOPICS_JOB: "schemas"}  # by their charts
 NAME = {"Type": "String", "Default": "", "AllowedPattern": "[a-zA-Z0-9_.-]*"}
 PREFIX = {**NAME, "Description": "TABLE_PREFIX of the services: stands before the name of every table"}
 TRUSTED = """{
@@ -77,7 +78,7 @@ def access() -> dict[str, Any]:
     outputs: dict[str, Any] = {}
     accounts: dict[str, Any] = {}
     for service in who:
-        name, said = _camel(service), "tables" if service == table_rights.TABLES_JOB else service
+        name, said = _camel(service), JOBS.get(service, service)
         account = f"{name}Account"
         accounts[account] = {**NAME, "Default": said, "Description": f"ServiceAccount of {said}"}
         policies: list[Any] = []
