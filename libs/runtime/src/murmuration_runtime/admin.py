@@ -15,7 +15,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import make_wsgi_app
 
-from murmuration_runtime.metrics import METRICS
+from murmuration_runtime.metrics import METRICS, READY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,6 +55,7 @@ def start(host: str, port: int, waiting_for: WaitingFor) -> WSGIServer:
         server = make_server(host, port, admin_app(waiting_for), _Server, _Handler)
     except OSError as error:
         raise OSError(error.errno, f"ADMIN_PORT {port} cannot be served on {host}: {error.strerror}") from error
+    READY.set_function(lambda: float(not waiting_for()))
     threading.Thread(target=server.serve_forever, name="admin", daemon=True).start()
     return server
 

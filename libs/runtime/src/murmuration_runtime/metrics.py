@@ -13,6 +13,7 @@ STORE_UP = Gauge("store_up", "1 if the store answered this process's last check,
 STORE_ERRORS = Counter(
     "store_errors", "Calls that a store did not answer or refused, by reason.", ["store", "reason"], registry=METRICS
 )
+READY = Gauge("process_ready", "1 while /readyz says that this process is ready, else 0.", registry=METRICS)
 _BUILD = Gauge(
     "build_info",
     "Always 1: what is running, and which versions of topics and attributes of tables it reads (<) and writes (>).",
