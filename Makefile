@@ -69,7 +69,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:deploy:deploy/aws $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
+	@MYPYPATH=deploy/local:deploy:deploy/aws $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
 	  e2e-tests/*.py e2e-tests/proofs deploy/proofs/alarms.py deploy/observe
 	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
 
