@@ -13,10 +13,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
   --no-emit-package event-contracts $(LIBS:libs/%=--no-emit-package murmuration-%) --custom-compile-command 'make lock'
 
 CHARTS := $(patsubst %/Chart.yaml,%,$(wildcard */chart/Chart.yaml deploy/*/chart/Chart.yaml deploy/*-chart/Chart.yaml))
+CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-chart)
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts release lock images push parts
+.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy release lock images push parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +89,13 @@ proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=
 charts: $(BIN)/ready ## write what the charts share into each, and pack the library into them with helm; HELM=helm
 	@$(BIN)/python deploy/charts.py
 	@for each in $(CHARTS); do $(HELM) dependency update --skip-refresh $$each >/dev/null || exit 1; done
+
+deploy: ## `helm upgrade --install` of one chart with an environment's values: ENV=staging S=follow-service NAMESPACE= FLAGS=
+	@test -f 'deploy/environments/$(ENV)/$(S).yaml' || \
+	  { echo 'name the environment and the chart: make deploy ENV=staging S=follow-service' >&2; exit 2; }
+	$(HELM) dependency update --skip-refresh $(CHART_OF_S)
+	$(HELM) upgrade --install $(S) $(CHART_OF_S) --namespace $(or $(NAMESPACE),murmuration) \
+	  --values deploy/environments/$(ENV)/$(S).yaml --wait --wait-for-jobs --timeout 10m $(FLAGS)
 
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
 	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'

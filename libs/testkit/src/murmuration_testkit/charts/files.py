@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +48,11 @@ class Chart:
         """Return the file of an environment's values."""
         return REPOSITORY / f"deploy/environments/{name}/{self.name}.yaml"
 
-    def merged(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what the templates see of such values: laid over values.yaml, and null takes a value away."""
-        return _over(self.values, values)
-
-    def refusals(self, values: Mapping[str, Any]) -> list[str]:
-        """Say what the schema has against such values laid over values.yaml."""
+    def refusals(self, *values: Mapping[str, Any]) -> list[str]:
+        """Say what the schema has against such values, laid over values.yaml and over each other."""
         validator = jsonschema.validators.validator_for(self.schema)(self.schema)
-        return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(self.merged(values))]
+        merged = reduce(_over, values, self.values)
+        return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(merged)]
 
 
 def charts(root: Path = REPOSITORY) -> list[Chart]:

@@ -1,7 +1,7 @@
 """Which settings a service's code reads, found in the code itself: every class that it hands to read().
 
-Rule: a name is in exactly one place of a chart's values. A SecretStr is among its `secrets`, a path of a file among its
-`files`, everything else among its `settings`; what the chart sets by itself is among none of them.
+Rule: a SecretStr stands among a chart's `secrets` alone, the path of a file among its `files` alone; everything else
+among its `settings`, or its `secrets` for who keeps it there. What the chart sets by itself is among none of them.
 """
 
 import ast
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic_settings import BaseSettings
 
-SET_BY_THE_CHART = frozenset({"PORT", "ADMIN_PORT", "HOST", "BUILD_COMMIT"})
+SET_BY_THE_CHART = frozenset({"PORT", "ADMIN_PORT", "BUILD_COMMIT"})
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,27 @@ def classes_read(package: str) -> Iterator[type[BaseSettings]]:
         raise ModuleNotFoundError(f"there is no package {package}")
     for module in pkgutil.iter_modules([str(Path(found.origin).parent)], f"{package}."):
         spec = find_spec(module.name)
-        names = _names_read(Path(str(spec and spec.origin)))
-        for name in names:
-            read = getattr(importlib.import_module(module.name), name, None)
+        for owner, name in _names_read(module.name, Path(str(spec and spec.origin))):
+            read = getattr(importlib.import_module(owner), name, None)
             if not (isinstance(read, type) and issubclass(read, BaseSettings)):
-                raise TypeError(f"{module.name} reads {name}, which is no class of settings of that module")
+                raise TypeError(f"{module.name} reads {name}, which is no class of settings of {owner}")
             yield read
 
 
-def _names_read(source: Path) -> list[str]:
-    """Return the names in `read(NAME)`, in the order of the file."""
-    calls = [node for node in ast.walk(ast.parse(source.read_text("utf-8"))) if isinstance(node, ast.Call)]
+def _names_read(module: str, source: Path) -> list[tuple[str, str]]:
+    """Return the names in `read(NAME)`, each with the module that it is imported from."""
+    nodes = [*ast.walk(ast.parse(source.read_text("utf-8")))]
+    owners = {
+        alias.name: node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
     return [
-        call.args[0].id
-        for call in calls
-        if isinstance(call.func, ast.Name) and call.func.id == "read" and isinstance(call.args[0], ast.Name)
+        (owners.get(node.args[0].id, module), node.args[0].id)
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "read"
+        and isinstance(node.args[0], ast.Name)
     ]

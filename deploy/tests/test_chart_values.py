@@ -1,0 +1,73 @@
+"""Charts without helm: what they say agrees with the code, and their schemas refuse what is wrong.
+
+Whatever has to be rendered is in `make proof ONLY=charts`.
+"""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+from murmuration_testkit import REPOSITORY
+from murmuration_testkit.charts.bad_values import bad_values
+from murmuration_testkit.charts.files import ENVIRONMENTS, LIBRARY, charts
+from murmuration_testkit.charts.settings_read import settings_read
+from murmuration_testkit.services import SERVICES
+
+CHARTS = {chart.name: chart for chart in charts()}
+PACKAGES = {name: service.package for name, service in SERVICES.items()} | {"schemas": "contracts"}
+OF_LIBRARIES = {  # what boto3 and Python's own TLS read of the environment
+    *("AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"),
+    *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"),
+}
+every_chart = pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
+
+
+def test_every_service_has_a_chart_in_its_folder():
+    for service in SERVICES:
+        assert CHARTS[service].folder == REPOSITORY / service / "chart"
+
+
+@every_chart
+def test_a_chart_names_the_service_s_version_and_the_library_s(chart):
+    """The appVersion is the image's tag unless values say otherwise."""
+    if chart.name in SERVICES:
+        project = tomllib.loads((REPOSITORY / chart.name / "pyproject.toml").read_text())["project"]
+        assert chart.about["appVersion"] == project["version"]
+    library = yaml.safe_load((LIBRARY / "Chart.yaml").read_text())
+    assert [(each["name"], each["version"]) for each in chart.about["dependencies"]] == [
+        ("murmuration-library", library["version"])
+    ]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_chart_has_every_setting_that_the_code_reads_and_no_other(name):
+    """Of what a process or a command of the service reads; a secret may stand in no ConfigMap."""
+    read, values = settings_read(PACKAGES[name]), CHARTS[name].schema["properties"]
+    eraser = values.get("eraser", {}).get("properties", {}).get("settings", {}).get("properties", {})
+    settings = {*values["settings"]["properties"], *eraser}
+    assert settings - OF_LIBRARIES == read.settings
+    assert {*values["secrets"]["properties"], *eraser} == read.settings | read.secrets
+    assert {*values["files"]["properties"]} - OF_LIBRARIES == read.files
+
+
+def test_the_chart_of_tables_has_the_settings_that_the_command_reads():
+    """tables.py reads one variable by itself, and boto3 the rest."""
+    read = set(re.findall(r'environ\.get\("(\w+)"', (REPOSITORY / "deploy/tables.py").read_text()))
+    assert {*CHARTS["tables"].schema["properties"]["settings"]["properties"]} - OF_LIBRARIES == read
+
+
+@every_chart
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_an_environment_has_values_for_a_chart_and_its_schema_takes_them(chart, environment):
+    values = yaml.safe_load(chart.environment(environment).read_text())
+    assert chart.refusals(values) == []
+
+
+@every_chart
+def test_a_schema_refuses_values_that_are_unknown_mistyped_or_missing(chart):
+    """Laid over values that it takes, so that each is refused for its own sake."""
+    good = yaml.safe_load(chart.environment("staging").read_text())
+    for bad in bad_values(chart):
+        assert chart.refusals(good, bad) != [], f"{chart.name} takes {bad}"

@@ -1,0 +1,81 @@
+"""Values that a chart's values.schema.json must refuse, whichever chart it is."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from murmuration_testkit.charts.files import Chart
+
+Values = Mapping[str, Any]
+OF_EVERY_CHART: tuple[Values, ...] = (
+    {"replica": 3},
+    {"replicas": "three"},
+    {"replicas": -1},
+    {"image": "murmuration/follow-service"},
+    {"image": {"tag": "latest"}},
+    {"image": {"digest": "sha256:abc"}},
+    {"image": {"pullPolicy": "Sometimes"}},
+    {"image": {"repositry": "murmuration/follow-service"}},
+    {"resources": None},
+    {"resources": {"limits": {"memory": "lots"}}},
+    {"resources": {"limits": {"memory": None}}},
+    {"resources": {"requests": {"gpu": 1}}},
+    {"settings": {"NO_SUCH_SETTING": "x"}},
+    {"settings": ["TABLE_PREFIX"]},
+    {"secrets": {"NO_SUCH_SECRET": {"existingSecret": "s", "key": "k"}}},
+    {"files": {"KAFKA_SSL_CA_FILE": "/etc/ca.pem"}},
+    {"serviceAccount": {"create": "yes"}},
+    {"serviceAccount": {"automount": True}},
+    {"topologySpread": {"whenUnsatisfiable": "Maybe"}},
+    {"networkPolicy": {"egress": {"dns": None}}},
+    {"networkPolicy": {"egress": {"anywhere": {"to": [], "ports": [443]}}}},
+    {"networkPolicy": {"egress": {"anywhere": {"to": [{"ipBlock": {"cidr": "10.0.0.1"}}], "ports": [443]}}}},
+    {"networkPolicy": {"egress": {"anywhere": {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": ["https"]}}}},
+    {"terminationGracePeriodSeconds": 0},
+    {"probes": {"liveness": {"periodSecond": 5}}},
+    {"probes": {"liveness": None}},
+    {"pdb": {"maxUnavailable": 0}},
+    {"keda": {"enabled": "true"}},
+    {"autoscaling": {"minReplicas": 0}},
+    {"ingress": {"enabled": True, "hosts": [], "tls": []}},
+    {"ingress": {"enabled": True, "hosts": ["api.example"], "tls": []}},
+    {"httpRoute": {"enabled": True, "hostnames": []}},
+    {"service": {"type": "ExternalName"}},
+    {"service": {"port": 70000}},
+    {"tolerations": [{"effect": "Never"}]},
+    {"podLabels": {"a label": "x"}},
+    {"tmp": {"sizeLimit": 5}},
+)
+OF_A_SETTING: Mapping[str, tuple[Values, ...]] = {
+    "LOG_LEVEL": ({"settings": {"LOG_LEVEL": "LOUD"}},),
+    "FOLLOWING_CAP": ({"settings": {"FOLLOWING_CAP": "many"}}, {"settings": {"FOLLOWING_CAP": -1}}),
+    "GAP_POLICY": ({"settings": {"GAP_POLICY": "ignore"}},),
+    "STALL_SECONDS": ({"settings": {"STALL_SECONDS": 0}},),
+    "JWT_JWKS_URL": ({"settings": {"JWT_JWKS_URL": "issuer"}}, {"settings": {"JWT_JWKS_URL": None}}),
+    "REDIS_URL": ({"settings": {"REDIS_URL": "redis-host:6379"}}, {"settings": {"REDIS_URL": None}}),
+    "KAFKA_SECURITY_PROTOCOL": ({"settings": {"KAFKA_SECURITY_PROTOCOL": "TLS"}},),
+    "KAFKA_BOOTSTRAP_SERVERS": ({"settings": {"KAFKA_BOOTSTRAP_SERVERS": None}},),
+}
+OF_A_SECRET: Mapping[str, tuple[Values, ...]] = {
+    "KAFKA_SASL_PASSWORD": (
+        {"settings": {"KAFKA_SASL_PASSWORD": "secret"}},
+        {"secrets": {"KAFKA_SASL_PASSWORD": "secret"}},
+        {"secrets": {"KAFKA_SASL_PASSWORD": {"existingSecret": "kafka"}}},
+        {"secrets": {"KAFKA_SASL_PASSWORD": {"existingSecret": "kafka", "key": "password", "value": "secret"}}},
+    ),
+    "REDIS_PASSWORD": ({"settings": {"REDIS_PASSWORD": "secret"}},),
+}
+
+
+def bad_values(chart: Chart) -> Iterator[Values]:
+    """Give each of them that says something about a value which this chart has, and those that no chart knows."""
+    settings, secrets = (
+        chart.schema["properties"].get(key, {}).get("properties", {}) for key in ("settings", "secrets")
+    )
+    for values in OF_EVERY_CHART:
+        (key,) = values
+        if key in chart.values or key == "replica":
+            yield values
+    for name, those in OF_A_SETTING.items():
+        yield from those if name in settings else ()
+    for name, those in OF_A_SECRET.items():
+        yield from those if name in secrets else ()
