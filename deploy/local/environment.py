@@ -10,7 +10,9 @@ from pathlib import Path
 from murmuration_testkit.services import PROCESSES
 
 REPO = Path(__file__).resolve().parents[2]
-HOST = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
+HOST = os.environ.get("STACK_HOST") or LOOPBACK  # where other machines reach Kafka, Redis and the doors of nginx
+NAMES = os.environ.get("STACK_NAMES", "").split()  # what they call it, besides
 # Each broker is a controller, too. KAFKA_NODES goes with every command on such a stack; reset before changing it.
 KAFKAS = ("kafka", *(f"kafka-{number}" for number in range(2, int(os.environ.get("KAFKA_NODES") or 1) + 1)))
 PORTS = {
@@ -49,7 +51,8 @@ class Stack:
 
     def address(self, port: str) -> str:
         """Give the address of the process that listens on this port variable."""
-        return f"{'' if port.startswith(('KAFKA_', 'REDIS_')) else 'http://'}{HOST}:{self.ports[port]}"
+        scheme = "" if port.startswith(("KAFKA_", "REDIS_")) else "http://"
+        return f"{scheme}{listening(port)}:{self.ports[port]}"
 
     def environment(self) -> dict[str, str]:
         """Give what every process of the stack and every command run against it finds in its environment."""
@@ -58,7 +61,7 @@ class Stack:
             "STACK_DIR": str(self.directory),
             "STACK_SUPERVISOR_CONF": str(self.directory / "supervisord.conf"),
             "GATEWAY_URL": self.address("GATEWAY_PORT"),
-            "HOST": HOST,
+            "HOST": LOOPBACK,
             "KAFKA_BOOTSTRAP_SERVERS": ",".join(self.address(kafka_port(name)) for name in KAFKAS),
             "TOPIC_REPLICATION_FACTOR": str(len(KAFKAS)),
             **self.kafka("kafka"),
@@ -73,8 +76,8 @@ class Stack:
             "AWS_ACCESS_KEY_ID": "local",
             "AWS_SECRET_ACCESS_KEY": "local",
             "PYTHONUNBUFFERED": "1",
-            "NO_PROXY": HOST,  # whatever proxy the machine has is for the world outside
-            "no_proxy": HOST,
+            "NO_PROXY": f"{HOST},{LOOPBACK}",  # whatever proxy the machine has is for the world outside
+            "no_proxy": f"{HOST},{LOOPBACK}",
         }
         if self.secure:
             from secure import environment  # noqa: PLC0415 - it needs this module
@@ -97,6 +100,11 @@ class Stack:
         }
 
 
+def listening(port: str) -> str:
+    """Return the address that the process on this port variable listens on."""
+    return HOST if port.startswith(("KAFKA_", "REDIS_", "GATEWAY_", "SECURE_")) else LOOPBACK
+
+
 def kafka_port(name: str, kind: str = "PORT") -> str:
     """Name the variable of a broker's port."""
     return f"{name.replace('-', '_').upper()}_{kind}"
@@ -114,7 +122,7 @@ def elsewhere(name: str) -> Stack:
     while True:
         first = random.randrange(20000, 32000, len(PORTS))
         ports = dict(zip(PORTS, range(first, first + len(PORTS)), strict=True))
-        if not any(map(taken, ports.values())):
+        if not any(taken(ports[name], listening(name)) for name in ports):
             return Stack(name, _directory(name), ports, _mode(None))
 
 
@@ -141,12 +149,12 @@ def forget(stack: Stack) -> None:
     (stack.directory / "ports.json").unlink(missing_ok=True)
 
 
-def taken(port: int) -> bool:
+def taken(port: int, host: str = LOOPBACK) -> bool:
     """Tell whether something listens on this port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError:
             return True
     return False

@@ -72,7 +72,7 @@ def gateway_conf(stack: Stack) -> str:
     return fill(
         f"{stack.directory}/gateway",
         "master_process off;  # one process: after kill -9 no worker is left holding the port",
-        f"listen 127.0.0.1:{stack.ports['GATEWAY_PORT']};",
+        f"listen {stack.address('GATEWAY_PORT').removeprefix('http://')};",
         lambda edge: f"127.0.0.1:{_port(stack, SERVICES[edge].processes[0], 'PORT')}",
         server=_LOCAL_LOCATIONS.format(directory=stack.directory, processes="|".join(PROCESSES)),
         http=_LOCAL_PORTS.format(**ports) + door,

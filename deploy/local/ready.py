@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 
-from environment import HOST, KAFKAS, Stack, kafka_port
+from environment import KAFKAS, Stack, kafka_port, listening
 
 from murmuration_testkit.services import PROCESSES
 
@@ -19,7 +19,7 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 def waiting_for(process: str, stack: Stack) -> str | None:
     """Say what the process still waits for; None when it is ready."""
     try:
-        return PROBES.get(process, _service)(stack, stack.ports[port_of(process)])
+        return PROBES.get(process, _service)(stack, port_of(process))
     except OSError as error:
         cause = getattr(error, "reason", error)
         return getattr(cause, "strerror", None) or str(cause)
@@ -39,35 +39,35 @@ def ports_of(process: str) -> list[str]:
     return [port_of(process), *([kafka_port(process, "CONTROLLER_PORT")] if process in KAFKAS else [])]
 
 
-def _kafka(stack: Stack, port: int) -> str | None:
+def _kafka(stack: Stack, port: str) -> str | None:
     """Ask for the API versions, as every client does first."""
     request = struct.pack(">hhih", 18, 0, 0, -1)
     return None if _ask(stack, port, struct.pack(">i", len(request)) + request) else "no answer yet"
 
 
-def _redis(stack: Stack, port: int) -> str | None:
+def _redis(stack: Stack, port: str) -> str | None:
     answers = (b"+PONG", b"-NOAUTH")
     return None if _ask(stack, port, b"PING\r\n").startswith(answers) else "no answer yet"
 
 
-def _dynamodb(_: Stack, port: int) -> str | None:
+def _dynamodb(stack: Stack, port: str) -> str | None:
     """Any answer will do: without a signature it can only be a refusal."""
-    _get(port, "/")
+    _get(stack, port, "/")
     return None
 
 
-def _registry(_: Stack, port: int) -> str | None:
-    status, _body = _get(port, "/apis/ccompat/v7/subjects")
+def _registry(stack: Stack, port: str) -> str | None:
+    status, _body = _get(stack, port, "/apis/ccompat/v7/subjects")
     return None if status == 200 else f"HTTP {status}"  # noqa: PLR2004
 
 
-def _gateway(_: Stack, port: int) -> str | None:
-    status, _body = _get(port, "/.well-known/jwks.json")
+def _gateway(stack: Stack, port: str) -> str | None:
+    status, _body = _get(stack, port, "/.well-known/jwks.json")
     return None if status == 200 else f"HTTP {status}"  # noqa: PLR2004
 
 
-def _service(_: Stack, port: int) -> str | None:
-    status, body = _get(port, "/readyz")
+def _service(stack: Stack, port: str) -> str | None:
+    status, body = _get(stack, port, "/readyz")
     if status == 200:  # noqa: PLR2004
         return None
     try:
@@ -76,25 +76,26 @@ def _service(_: Stack, port: int) -> str | None:
         return f"HTTP {status}"
 
 
-def _ask(stack: Stack, port: int, request: bytes) -> bytes:
-    with socket.create_connection((HOST, port), TIMEOUT_S) as plain:
+def _ask(stack: Stack, port: str, request: bytes) -> bytes:
+    host = listening(port)
+    with socket.create_connection((host, stack.ports[port]), TIMEOUT_S) as plain:
         connection = plain
         if stack.secure:
             trusted = ssl.create_default_context(cafile=stack.directory / "certificates/ca.pem")
-            connection = trusted.wrap_socket(plain, server_hostname=HOST)
+            connection = trusted.wrap_socket(plain, server_hostname=host)
         connection.sendall(request)
         return connection.recv(64)
 
 
-def _get(port: int, path: str) -> tuple[int, bytes]:
+def _get(stack: Stack, port: str, path: str) -> tuple[int, bytes]:
     try:
-        with _DIRECT.open(f"http://{HOST}:{port}{path}", timeout=TIMEOUT_S) as answer:
+        with _DIRECT.open(f"{stack.address(port)}{path}", timeout=TIMEOUT_S) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.read()
 
 
-PROBES: dict[str, Callable[[Stack, int], str | None]] = {
+PROBES: dict[str, Callable[[Stack, str], str | None]] = {
     **dict.fromkeys(KAFKAS, _kafka),
     "dynamodb": _dynamodb,
     "redis": _redis,

@@ -1,14 +1,16 @@
 """The stack's second mode: every store asks who is there, over TLS. `SECURE=scram make up`, or SECURE=oauthbearer.
 
-Kafka takes SCRAM and OAUTHBEARER and has an ACL for each service, the registry stands behind nginx with a password, and
-Redis has the users of deploy/redis.acl. Certificates, passwords and tokens are made when the stack is first brought up.
+Kafka takes SCRAM and OAUTHBEARER and has an ACL for each service, the registry stands behind nginx with a password,
+Redis has the users of deploy/redis.acl; DynamoDB and the keys of the issuer have only TLS. Certificates, passwords and
+tokens are made when the stack is first brought up. STACK_HOST=172.16.0.9 has all listen there, for other machines, and
+STACK_NAMES='kafka.stores redis.stores' says what else they call it: both stand in the certificate.
 """
 
 import json
 import re
 import secrets
 
-from environment import HOST, ISSUER, REPO, Stack
+from environment import HOST, ISSUER, NAMES, REPO, Stack
 from issuer import LIFETIME, service_token
 
 from murmuration_testkit.certificates import Authority
@@ -46,11 +48,22 @@ apicurio.kafka.common.sasl.jaas.config={scram} username="registry" password="{pa
 """
 _DOOR = """
   server {{
-    listen 127.0.0.1:{port} ssl;
+    listen {host}:{port} ssl;
     ssl_certificate {directory}/certificates/server.crt;
     ssl_certificate_key {directory}/certificates/server.key;
     auth_basic "murmuration";
     auth_basic_user_file {directory}/secrets/htpasswd;
+    location = / {{
+      auth_basic off;
+      client_max_body_size 16m;
+      client_body_buffer_size 1m;
+      proxy_pass http://127.0.0.1:{dynamodb};
+    }}
+    location = /.well-known/jwks.json {{
+      auth_basic off;
+      default_type application/json;
+      alias {directory}/issuer/jwks.json;
+    }}
     location /apis/ccompat/v7/ {{ proxy_pass http://127.0.0.1:{registry}; }}
     # A token endpoint: a POST is no business of files, and the page of that error is the client's own token.
     location = /token {{ error_page 405 =200 /tokens/$remote_user.json; alias {directory}/certificates/ca.pem; }}
@@ -66,7 +79,7 @@ def prepare(stack: Stack) -> None:
     kept = stack.directory / "secrets"
     if not kept.exists():
         authority = Authority(stack.directory / "certificates")
-        pair = authority.certify("server")
+        pair = authority.certify("server", HOST, *NAMES)
         together = pair.key.read_bytes() + pair.certificate.read_bytes()
         pair.key.with_suffix(".pem").write_bytes(together)
         (kept / "tokens").mkdir(parents=True, mode=0o700)
@@ -123,14 +136,18 @@ def redis_arguments(stack: Stack) -> str:
     """Return what Redis is told instead of its port."""
     certificates = stack.directory / "certificates"
     files = f"--tls-cert-file {certificates}/server.crt --tls-key-file {certificates}/server.key"
-    door = f"--port 0 --tls-port {stack.ports['REDIS_PORT']} --tls-auth-clients no {files}"
+    door = f"--bind {HOST} --port 0 --tls-port {stack.ports['REDIS_PORT']} --tls-auth-clients no {files}"
     return f"{door} --aclfile {stack.directory}/secrets/redis.acl"
 
 
 def door(stack: Stack) -> str:
-    """Return nginx's server before the registry and the tokens."""
+    """Return nginx's server before DynamoDB, the registry and the tokens."""
     return _DOOR.format(
-        port=stack.ports["SECURE_PORT"], registry=stack.ports["REGISTRY_PORT"], directory=stack.directory
+        host=HOST,
+        port=stack.ports["SECURE_PORT"],
+        registry=stack.ports["REGISTRY_PORT"],
+        dynamodb=stack.ports["DYNAMODB_PORT"],
+        directory=stack.directory,
     )
 
 
@@ -146,6 +163,9 @@ def environment(stack: Stack) -> dict[str, str]:
         "SCHEMA_REGISTRY_CA_FILE": ca,
         "REDIS_URL": f"rediss://{HOST}:{stack.ports['REDIS_PORT']}/0",
         "REDIS_CA_FILE": ca,
+        "AWS_ENDPOINT_URL_DYNAMODB": secure,
+        "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": secure,
+        "AWS_CA_BUNDLE": ca,
         **({"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512"} if stack.secure == "scram" else {}),
         **(
             {

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import secure
-from environment import KAFKAS, MODE, REPO, Stack, StackError, is_elsewhere, remember, taken
+from environment import KAFKAS, MODE, REPO, Stack, StackError, is_elsewhere, listening, remember, taken
 from generate import gateway_conf, supervisor_conf
 from issuer import publish_keys
 from ready import port_of, ports_of, waiting_for
@@ -62,7 +62,7 @@ def refuse_taken_ports(stack: Stack, processes: Collection[str]) -> None:
     held = [
         f"port {stack.ports[name]} is taken: free it, or choose another with {name}=…"
         for name in variables
-        if taken(stack.ports[name])
+        if taken(stack.ports[name], listening(name))
     ]
     if held:
         raise StackError("\n".join(held))

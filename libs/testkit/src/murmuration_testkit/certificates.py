@@ -1,6 +1,7 @@
 """Certificates made on the spot: an authority of one's own, and what it certifies, for processes on this machine."""
 
 import ipaddress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -39,10 +40,10 @@ class Authority:
         self.file = directory / f"{name}.pem"
         self.file.write_bytes(self._certificate.public_bytes(Encoding.PEM))
 
-    def certify(self, name: str) -> Pair:
-        """Make a key and a certificate for a server on this machine, or for a client of this name."""
+    def certify(self, name: str, *hosts: str) -> Pair:
+        """Make a key and a certificate for a server on this machine and at these, or for a client of this name."""
         key = ec.generate_private_key(ec.SECP256R1())
-        here = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        here = [_alternative(host) for host in dict.fromkeys(("localhost", "127.0.0.1", *hosts))]
         builder = self._builder(_named(name), key).add_extension(x509.SubjectAlternativeName(here), critical=False)
         ours = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         made = builder.add_extension(ours, critical=False).sign(self._key, hashes.SHA256())
@@ -64,6 +65,12 @@ class Authority:
             .not_valid_after(now + LIFETIME)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         )
+
+
+def _alternative(host: str) -> x509.GeneralName:
+    with suppress(ValueError):
+        return x509.IPAddress(ipaddress.ip_address(host))
+    return x509.DNSName(host)
 
 
 def _named(name: str) -> x509.Name:
