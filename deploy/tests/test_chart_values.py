@@ -9,6 +9,7 @@ import tomllib
 import pytest
 import yaml
 
+from contracts import TOPICS
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.charts.bad_values import bad_values
 from murmuration_testkit.charts.files import ENVIRONMENTS, LIBRARY, charts
@@ -20,6 +21,14 @@ PACKAGES = {name: service.package for name, service in SERVICES.items()} | {"sch
 OF_LIBRARIES = {  # what boto3 and Python's own TLS read of the environment
     *("AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"),
     *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"),
+}
+PEERS = {  # who is talked to by whoever has such a setting
+    "KAFKA_BOOTSTRAP_SERVERS": "kafka",
+    "SCHEMA_REGISTRY_URL": "registry",
+    "REDIS_URL": "redis",
+    "JWT_JWKS_URL": "issuer",
+    "AWS_ENDPOINT_URL_DYNAMODB": "dynamodb",
+    **{service.package.upper(): name for name, service in SERVICES.items() if service.is_edge},
 }
 every_chart = pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
 
@@ -56,6 +65,27 @@ def test_the_chart_of_tables_has_the_settings_that_the_command_reads():
     """tables.py reads one variable by itself, and boto3 the rest."""
     read = set(re.findall(r'environ\.get\("(\w+)"', (REPOSITORY / "deploy/tables.py").read_text()))
     assert {*CHARTS["tables"].schema["properties"]["settings"]["properties"]} - OF_LIBRARIES == read
+
+
+@every_chart
+def test_pods_may_talk_to_whom_their_settings_name_and_to_nobody_else(chart):
+    """A NetworkPolicy that lacks a store keeps a pod from being ready; one that has too many protects nothing."""
+    needed = {peer for name, peer in PEERS.items() if name in chart.schema["properties"]["settings"]["properties"]}
+    assert {*chart.values["networkPolicy"]["egress"]} == {"dns"} | needed
+    for environment in ENVIRONMENTS:
+        values = yaml.safe_load(chart.environment(environment).read_text())
+        assert {*values.get("networkPolicy", {}).get("egress", ())} <= {"dns"} | needed
+
+
+def test_edges_scale_by_load_and_workers_by_lag_where_that_is_measured():
+    """How many pods a page needs is not known yet, so timeline-service's autoscaler waits."""
+    on = {chart.name for chart in CHARTS.values() if chart.values.get("autoscaling", {}).get("enabled")}
+    assert on == {"gateway", "follow-service", "tweet-service"}
+    topics = {chart.name: chart.values["keda"]["topics"] for chart in CHARTS.values() if "keda" in chart.values}
+    assert topics == {
+        name: [topic.name for topic in TOPICS.values() if name in topic.consumers]
+        for name in ("count-aggregator", "fanout-worker")
+    }
 
 
 @every_chart

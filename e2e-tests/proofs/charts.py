@@ -43,6 +43,7 @@ CHOICES: tuple[Mapping[str, Any], ...] = (
     {"ingress": {"enabled": True, "hosts": ["api.example"], "tls": [{"hosts": ["api.example"], "secretName": "tls"}]}},
     {"acls": {"enabled": True, "principals": {"cdc-bridge": "User:bridge"}}},
     {"eraser": {"enabled": False}},
+    {"reconcile": {"everySeconds": 3600}},
     {"podAnnotations": {"example/who": "us"}, "podLabels": {"team": "timelines"}, "priorityClassName": "high"},
     {"imagePullSecrets": [{"name": "pull"}], "nodeSelector": {"kubernetes.io/arch": "amd64"}},
     {"secrets": {"KAFKA_SASL_PASSWORD": SECRET, "SCHEMA_REGISTRY_PASSWORD": SECRET}},

@@ -27,6 +27,7 @@ BREAKS = [
     (pods.probed, f"{BOX}.livenessProbe.httpGet.port", "http"),
     (pods.probed, f"{BOX}.readinessProbe.httpGet.path", "/healthz"),
     (pods.sized, f"{BOX}.resources.requests.cpu", GONE),
+    (pods.sized, f"{BOX}.resources.limits.ephemeral-storage", GONE),
     (pods.sized, "CronJob.spec.jobTemplate.spec.template.spec.containers.0.resources.limits", GONE),
     (pods.restricted, f"{BOX}.securityContext.readOnlyRootFilesystem", False),
     (pods.restricted, f"{BOX}.securityContext.capabilities", {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}),

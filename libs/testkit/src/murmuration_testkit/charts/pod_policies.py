@@ -8,6 +8,7 @@ from murmuration_testkit.charts.manifests import Release, Workload
 
 PROBES = {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
 HIGH_UID = 10_000
+SIZES = (("requests", "cpu"), ("requests", "memory"), ("limits", "memory"), ("limits", "ephemeral-storage"))
 RIGHTS: Mapping[str, Any] = {
     "runAsNonRoot": True,
     "allowPrivilegeEscalation": False,
@@ -35,10 +36,10 @@ def probed(release: Release) -> Iterator[str]:
 
 
 def sized(release: Release) -> Iterator[str]:
-    """Require that every container asks for CPU and memory, and is limited in memory."""
+    """Require that every container asks for CPU and memory, and is limited in memory and on disk."""
     for workload, container in _containers(release):
         resources = container.get("resources") or {}
-        for kind, what in (("requests", "cpu"), ("requests", "memory"), ("limits", "memory")):
+        for kind, what in SIZES:
             if what not in (resources.get(kind) or {}):
                 yield f"{workload.name}: {container['name']} has no {kind}.{what}"
 
