@@ -15,7 +15,8 @@ from contracts.table_files import TableFile
 READS = {"BatchGetItem", "GetItem", "Query", "Scan"}
 WRITES = {"ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem"}
 TABLES_JOB = "deploy"  # as schemas/tables calls `deploy/tables.py`
-MAKES_TABLES = {"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTable"}
+MAKES_TABLES = {"CreateTable", "DescribeTable"}
+LETS_EXPIRE = {"DescribeTimeToLive", "UpdateTimeToLive"}
 MIGRATES_ROWS = {"DeleteItem", "GetItem", "PutItem", "Scan", "UpdateItem"}
 Condition = tuple[tuple[str, str, tuple[str, ...]], ...]  # operator, key, values
 
@@ -63,7 +64,8 @@ def _rights(service: str, file: TableFile) -> Iterator[Right]:
 
 def _of_tables_job(files: Mapping[str, TableFile], migrations: Mapping[str, Migration]) -> Iterator[Right]:
     for file in files.values():
-        for action in MAKES_TABLES | ({"UpdateTimeToLive"} if file.expires else set()):
+        changes = {"UpdateTable"} if file.indexes or file.stream else set()
+        for action in MAKES_TABLES | changes | (LETS_EXPIRE if file.expires else set()):
             yield Right((), _resource(file, "table"), action)
     for migration in migrations.values():
         if migration.change(BACKFILL) or migration.change(CONTRACT):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from murmuration_testkit.iam import asks, policies, refusal, unused
+from murmuration_testkit.iam import FILES, TABLES_JOB, asks, policies, refusal, unused
 
 ME = {"Key": {"user_id": {"S": "alice"}}}
 USERS = {"TableName": "prod-users", **ME}
@@ -104,3 +104,16 @@ def test_every_service_with_rows_has_a_policy():
     for statements in policies().values():
         for statement in statements:
             assert not [each for each in (*statement.actions, *statement.resources) if each.endswith(("table/*", ":*"))]
+
+
+def test_only_owners_put_or_delete_rows():
+    """Both replace what others wrote; count-aggregator settles recounts in the bridge's table."""
+    replaced = {
+        (service, FILES[resource.rpartition("/")[2]].owner, action.partition(":")[2])
+        for service, statements in policies().items()
+        for statement in statements
+        for resource in statement.resources
+        for action in {*statement.actions} & {"dynamodb:DeleteItem", "dynamodb:PutItem"}
+        if service != TABLES_JOB
+    }
+    assert {each for each in replaced if each[0] != each[1]} == {("count-aggregator", "cdc-bridge", "DeleteItem")}
