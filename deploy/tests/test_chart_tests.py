@@ -1,4 +1,4 @@
-"""What `helm test` runs in the edges' charts and the gateway's, here against the stack."""
+"""What `helm test` runs in the charts, here against the stack."""
 
 import os
 import re
@@ -10,6 +10,7 @@ import pytest
 
 from murmuration_testkit import REPOSITORY, tokens
 from murmuration_testkit.services import PROCESSES, SERVICES
+from murmuration_testkit.waiting import eventually
 
 pytestmark = pytest.mark.stack
 EDGES = [name for name, service in SERVICES.items() if service.is_edge]
@@ -94,3 +95,45 @@ def test_the_gateway_passes_its_charts_test():
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("401") >= len(EDGES)
     assert run(text, **variables | {"SERVICE": addresses("follow-service")["SERVICE"]}).returncode == 1
+
+
+WORKER_TEST = script("deploy/chart-library/templates/_worker_test.tpl")
+WORKERS = {
+    "cdc-bridge": "cdc-bridge/chart/templates/cdc-bridge.yaml",
+    "count-aggregator": "count-aggregator/chart/templates/count-aggregator.yaml",
+    "fanout-worker": "fanout-worker/chart/templates/fanout-worker.yaml",
+    "tweet-eraser": "tweet-service/chart/templates/eraser.yaml",
+}
+
+
+def metrics(process: str) -> str:
+    """Return the metrics that the process's chart asks for."""
+    found = re.search(r'"metrics" \(list (.+?)\)', (REPOSITORY / WORKERS[process]).read_text())
+    assert found
+    return found[1].replace('"', "")
+
+
+def admin(process: str) -> str:
+    """Return where the stack has a process's admin port."""
+    return f"http://127.0.0.1:{os.environ[PROCESSES[process].port_variable('ADMIN_PORT')]}"
+
+
+@pytest.mark.parametrize("process", WORKERS)
+def test_a_worker_passes_its_charts_test(process):
+    """It is ready, and tells its lag."""
+    eventually(lambda: run(WORKER_TEST, ADMIN=admin(process), METRICS=metrics(process)).returncode, 0, within=60)
+
+
+def test_a_workers_test_fails_where_another_answers():
+    """A Service that selects another's pods is found."""
+    done = run(WORKER_TEST, ADMIN=admin("tweet-eraser"), METRICS=metrics("cdc-bridge"))
+    assert done.returncode == 1
+    assert "/metrics has no cdc_bridge_published_until_ms" in done.stderr
+
+
+def test_the_job_of_topics_passes_its_charts_test_and_fails_where_something_is_missing():
+    """Nothing is missing in the stack, everything under a prefix that nobody used; of tables, test_tables.py tells."""
+    command = [sys.executable, "-m", "contracts", "apply", "--dry-run"]
+    assert subprocess.run(command, check=False, timeout=60).returncode == 0
+    strange = {**os.environ, "KAFKA_TOPIC_PREFIX": "never-used."}
+    assert subprocess.run(command, check=False, timeout=60, env=strange).returncode == 1

@@ -86,6 +86,8 @@ def test_edges_scale_by_load_and_workers_by_lag_where_that_is_measured():
         name: [topic.name for topic in TOPICS.values() if name in topic.consumers]
         for name in ("count-aggregator", "fanout-worker")
     }
+    most = {name: CHARTS[name].values["keda"]["maxReplicas"] for name in topics}
+    assert most == {name: max(TOPICS[topic].partitions for topic in topics[name]) for name in topics}, "more stand by"
 
 
 @every_chart
