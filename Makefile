@@ -17,7 +17,7 @@ CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-ch
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy release lock images push audit parts
+.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ deploy: ## `helm upgrade --install` of one chart with an environment's values: E
 	$(HELM) dependency update --skip-refresh $(CHART_OF_S)
 	$(HELM) upgrade --install $(S) $(CHART_OF_S) --namespace $(or $(NAMESPACE),murmuration) \
 	  --values deploy/environments/$(ENV)/$(S).yaml --wait --wait-for-jobs --timeout 10m $(FLAGS)
+
+package: $(BIN)/ready ## pack a chart into dist/: CHART=follow-service/chart
+	@$(HELM) dependency update --skip-refresh $(CHART) >/dev/null && $(HELM) package --destination dist $(CHART)
 
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
 	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'

@@ -1,8 +1,8 @@
-"""Release one service: its version, its chart's, its line in released.yaml, its changelog, its image and its package.
+"""Release one service: its version, its chart's, its changelog, its line in released.yaml, its image and its package.
 
 Rule: two commits. The first has the new version; the second names the first in released.yaml, which is what runs beside
-new code from then on. The image and the chart are built from the first, after both are made: whatever fails there is
-repeated with the command that is named, and no commit need be undone.
+new code from then on. Image and chart are built after both: whatever fails there is repeated with the command that is
+named, and no commit need be undone. The gateway and the admin's image are released too, but nothing runs beside them.
 """
 
 import argparse
@@ -20,6 +20,8 @@ from murmuration_testkit.services import SERVICES
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PARTS = ("major", "minor", "patch")
+FOLDERS = {name: name for name in SERVICES} | {"gateway": "deploy/gateway", "admin": "deploy/admin"}
+CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart")}  # of the others: the chart in their folder
 
 
 class ReleaseError(Exception):
@@ -47,20 +49,26 @@ def changelog(before: str, service: str, version: str, day: str, why: str) -> st
     return f"{title}\n## {version} ({day})\n- {why}\n{before.removeprefix(title)}"
 
 
+def charts(service: str) -> list[str]:
+    """Return the folders of its charts."""
+    return list(CHARTS.get(service, (f"{FOLDERS[service]}/chart",)))
+
+
 def edit(service: str, part: str, why: str, day: str, repository: Path = REPOSITORY) -> str:
     """Write the new version wherever it stands, or nothing at all; return it."""
-    project, chart, changes = (
-        repository / service / at for at in ("pyproject.toml", "chart/Chart.yaml", "CHANGELOG.md")
-    )
-    of_project, of_chart = project.read_text(), chart.read_text()
-    version = raised(tomllib.loads(of_project)["project"]["version"], part)
-    of_project = replaced(of_project, r'^version = "(.+)"$', version, f"{service}/pyproject.toml")
-    of_chart = replaced(of_chart, r'^appVersion: "?([^"\s]+)"?$', version, f"{service}/chart/Chart.yaml")
-    before = yaml.safe_load(of_chart)["version"]
-    of_chart = replaced(of_chart, r"^version: (\S+)$", raised(before, part), f"{service}/chart/Chart.yaml")
-    project.write_text(of_project)
-    chart.write_text(of_chart)
-    changes.write_text(changelog(changes.read_text() if changes.exists() else "", service, version, day, why))
+    project = f"{FOLDERS[service]}/pyproject.toml"
+    text = (repository / project).read_text()
+    version = raised(tomllib.loads(text)["project"]["version"], part)
+    written = {project: replaced(text, r'^version = "(.+)"$', version, project)}
+    for chart in (f"{folder}/Chart.yaml" for folder in charts(service)):
+        text = replaced((repository / chart).read_text(), r'^appVersion: "?([^"\s]+)"?$', version, chart)
+        of_chart = raised(yaml.safe_load(text)["version"], part)
+        written[chart] = replaced(text, r"^version: (\S+)$", of_chart, chart)
+    changes = f"{FOLDERS[service]}/CHANGELOG.md"
+    before = (repository / changes).read_text() if (repository / changes).exists() else ""
+    written[changes] = changelog(before, service, version, day, why)
+    for name, text in written.items():
+        (repository / name).write_text(text)
     return version
 
 
@@ -76,31 +84,39 @@ def note(service: str, version: str, commit: str, repository: Path = REPOSITORY)
 
 
 def release(service: str, part: str, why: str, repository: Path = REPOSITORY) -> str:
-    """Make both commits; return the version."""
+    """Make the commits; return the version."""
+    if not why.strip():
+        raise ReleaseError("Say in one line what changed: WHY='…'. It goes into the changelog.")
     if _git(repository, "status", "--porcelain"):
         raise ReleaseError("There are changes that are not committed: commit or stash them first.")
     version = edit(service, part, why, datetime.now(UTC).date().isoformat(), repository)
-    _git(repository, "add", "--all", service)
+    _git(repository, "add", "--all")
     _git(repository, "commit", "--quiet", "--message", f"Release {service} {version}", "--message", why)
-    note(service, version, _git(repository, "rev-parse", "HEAD"), repository)
-    _git(repository, "commit", "--quiet", "--all", "--message", f"{service} {version} is the released one")
+    if service in SERVICES:
+        note(service, version, _git(repository, "rev-parse", "HEAD"), repository)
+        _git(repository, "commit", "--quiet", "--all", "--message", f"{service} {version} is the released one")
     return version
 
 
 def build(service: str, version: str, registry: str, repository: Path = REPOSITORY) -> None:
-    """Build the image and the chart's package, and say what to push where."""
-    for words in (("images", f"S={service}", f"TAG={version}"), ("package", f"S={service}")):
+    """Build the image and the charts' packages, and say what to push where."""
+    for words in (
+        ("images", f"S={service}", f"TAG={version}"),
+        *(("package", f"CHART={it}") for it in charts(service)),
+    ):
         command = ["make", "--no-print-directory", *words]
         if subprocess.run(command, cwd=repository, check=False).returncode:
             raise ReleaseError(f"{service} {version} is committed; this failed, so repeat it: {' '.join(command)}")
-    print(f"{service} {version} is released. Push the commits, then the image and the chart:")
-    print(f"  git push\n  make push S={service} TAG={version} REGISTRY={registry or 'HOST/PATH'}")
+    registry = registry or "HOST/PATH"
+    print(f"{service} {version} is released. Push the commits, the image, and what lies in dist/ for it:")
+    print(f"  git push\n  make push S={service} TAG={version} REGISTRY={registry}")
+    print(f"  helm push dist/CHART-VERSION.tgz oci://{registry}/charts")
 
 
 def main() -> int:
     """Release what the command line names."""
     parser = argparse.ArgumentParser(prog="make release", description=__doc__)
-    parser.add_argument("service", choices=sorted(SERVICES))
+    parser.add_argument("service", choices=sorted(FOLDERS))
     parser.add_argument("--part", choices=PARTS, default="minor", help="which number of the version is raised")
     parser.add_argument("--why", required=True, help="one line for the changelog")
     parser.add_argument("--registry", default="", help="where images and charts are pushed to")
