@@ -1,9 +1,15 @@
 """DynamoDB's errors, by what the caller should do; and plain answers."""
 
+import json
 import os
+from contextlib import nullcontext
+from http import HTTPStatus
+from io import BytesIO
 
 import pytest
+from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError, ConnectTimeoutError, ParamValidationError
+from urllib3 import HTTPResponse
 
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -136,3 +142,23 @@ def test_a_table_that_leaves_keys_unread_again_and_again_is_away():
     with pytest.raises(StoreAwayError, match="tweets unread 5 times"):
         list(dynamo.items(dynamodb, "tweets", [{"id": {"N": "1"}}]))
     assert len(dynamodb.asked) == dynamo.MOST_THROTTLED
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_an_unchecked_client_leaves_it_to_dynamodb_to_judge_what_is_sent(monkeypatch, checked):
+    """Whatever else botocore adds stays: the token that makes a transaction safe to repeat."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "test")
+    sent = []
+
+    def answer(request, **_):
+        sent.append(json.loads(request.body))
+        return AWSResponse(request.url, HTTPStatus.OK, {}, HTTPResponse(BytesIO(b"{}"), preload_content=False))
+
+    client = dynamo.client(checked=checked)
+    client.meta.events.register("before-send.dynamodb.*", answer)
+    wrong = [{"Delete": {"TableName": "followers", "Key": {"followee_id": {"S": 5}}}}]
+    with pytest.raises(ParamValidationError) if checked else nullcontext():
+        client.transact_write_items(TransactItems=wrong)
+    assert [body["TransactItems"] for body in sent] == ([] if checked else [wrong])
+    assert all(body["ClientRequestToken"] for body in sent)
