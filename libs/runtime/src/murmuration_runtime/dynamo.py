@@ -67,7 +67,7 @@ def client(
 ) -> DynamoDBClient:
     """Make a client whose calls end within seconds; answers of the `plain` operations stay the JSON that came.
 
-    Unless checked, DynamoDB alone judges what is sent: botocore's look at a transaction takes as long as all else it does.
+    Unless checked, DynamoDB alone judges what is sent: botocore's checks are half of what it takes for a transaction.
     """
     config = patience(attempts, connect_seconds, read_seconds, connections).merge(Config(parameter_validation=checked))
     return answers_plainly(count_throttling(boto3.client("dynamodb", config=config)), plain)
