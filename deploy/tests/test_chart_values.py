@@ -13,8 +13,9 @@ from contracts import TOPICS
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.charts.bad_values import bad_values
 from murmuration_testkit.charts.files import ENVIRONMENTS, LIBRARY, charts
-from murmuration_testkit.charts.settings_read import settings_read
+from murmuration_testkit.charts.settings_read import SET_BY_THE_CHART, settings_read
 from murmuration_testkit.services import SERVICES
+from tweet_service.settings import EraserSettings
 
 CHARTS = {chart.name: chart for chart in charts()}
 PACKAGES = {name: service.package for name, service in SERVICES.items()} | {"schemas": "contracts"}
@@ -59,6 +60,12 @@ def test_a_chart_has_every_setting_that_the_code_reads_and_no_other(name):
     assert settings - OF_LIBRARIES == read.settings
     assert {*values["secrets"]["properties"], *eraser} == read.settings | read.secrets
     assert {*values["files"]["properties"]} - OF_LIBRARIES == read.files
+
+
+def test_the_eraser_gets_every_setting_that_it_reads():
+    """Its template lists them, so that it finds none of the service's own; a new one would be left out silently."""
+    listed = re.findall(r'"([A-Z_]+)"', (REPOSITORY / "tweet-service/chart/templates/eraser.yaml").read_text())
+    assert {name.upper() for name in EraserSettings.model_fields} - SET_BY_THE_CHART == {*listed} - OF_LIBRARIES
 
 
 def test_the_chart_of_tables_has_the_settings_that_the_command_reads():

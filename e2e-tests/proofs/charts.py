@@ -52,22 +52,22 @@ CHOICES: tuple[Mapping[str, Any], ...] = (
 
 def rendered_charts() -> dict[str, Any]:
     """Lint and render every chart for every environment, and with each choice that its values offer."""
-    differences, renders = [], 0
+    differences, sets = [], 0
     for chart in charts():
         helm.prepare(chart)
         for environment in ENVIRONMENTS:
             values = chart.environment(environment)
             differences += _named(f"{chart.name}, {environment}", _of_environment(chart, values))
-            renders += 2
+            sets += 1
         for choice in _choices(chart):
             with _file(choice) as file:
                 release = helm.release(chart, chart.environment("staging"), file, options=("--is-upgrade",))
             differences += _named(f"{chart.name} with {choice}", faults(release))
-            renders += 1
+            sets += 1
     return {
         "name": "charts: lint, policies, Kubernetes' schemas",
         "faults": "each environment's values, and each choice that the values offer",
-        "compared": f"{renders} renders with {len(POLICIES)} policies, Kubernetes {helm.KUBERNETES}, and Helm 3 with 4",
+        "compared": f"{sets} sets of values, {len(POLICIES)} policies; Kubernetes {helm.KUBERNETES}; Helm 3 with 4",
         "differences": differences,
         "counts": f"{len(charts())} charts, {len(ENVIRONMENTS)} environments",
     }
