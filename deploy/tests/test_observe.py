@@ -110,6 +110,18 @@ def test_alarms_about_processes_name_every_service():
         assert all(wanted.takes({"service": service}) for service in SERVICES), name
 
 
+@pytest.mark.parametrize("label", ["deployment", "container", "horizontalpodautoscaler", "poddisruptionbudget"])
+def test_alarms_of_the_cluster_are_about_every_chart(label):
+    """By the names that the charts give: a chart's own, with or without a process's behind it."""
+    rules = [rule["expr"] for rule in expressions.rules("kubernetes") if rule["alert"] != "WorkerEndedItself"]
+    asked = [each for expression in rules for each in expressions.selectors(expression)]
+    about = [each for each in asked if label in [name for name, _, _ in each.matchers]]
+    assert about
+    for chart in (*SERVICES, "gateway", "tweet-service-eraser"):
+        assert all(each.takes({label: chart}) for each in about), chart
+    assert not any(each.takes({label: "somebody-elses"}) for each in about)
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_nothing_here_names_a_machine(path: Path):
     """No address of ours gets into what others load."""
