@@ -97,7 +97,7 @@ def unused(asked: Mapping[str, Iterable[Ask]]) -> list[str]:
                 for resource in statement.resources
                 if not any(ask.action == action and fnmatchcase(ask.resource, resource) for ask in mine)
             ]
-            named = {name for ask in mine for name in dict(ask.context).get(ATTRIBUTES, ())}
+            named = {name for ask in asked.get(service, ()) if _alike(statement, ask) for name in _names_of(ask)}
             allowed = {*statement.condition.get("ForAllValues:StringEquals", {}).get(ATTRIBUTES, ())}
             if spare := sorted(allowed - named - _keys_of(statement.resources)) if allowed else ():
                 where = f"{', '.join(statement.actions)} on {', '.join(map(_short, statement.resources))}"
@@ -192,6 +192,21 @@ def _short(resource: str) -> str:
 
 def _plain(resource: Mapping[str, str]) -> str:
     return re.sub(r"\$\{([^}]+)}", lambda name: _VALUES[name[1]], resource["Fn::Sub"])
+
+
+def _alike(statement: Statement, ask: Ask) -> bool:
+    """Say whether it reads, or writes, as the statement does, what is of the same table: read_by tells no more."""
+    kind = READS if _verb(statement.actions[0]) in READS else WRITES
+    tables = {resource.split("/")[1] for resource in statement.resources}
+    return _verb(ask.action) in kind and ask.resource.split("/")[1] in tables
+
+
+def _verb(action: str) -> str:
+    return action.partition(":")[2]
+
+
+def _names_of(ask: Ask) -> tuple[str, ...]:
+    return dict(ask.context).get(ATTRIBUTES, ())
 
 
 def _keys_of(resources: Iterable[str]) -> set[str]:
