@@ -82,7 +82,7 @@ def refused_values() -> dict[str, Any]:
         for bad in [*bad_values(chart), *([twice] if "secrets" in chart.values else ())]:
             tried += 1
             with _file(bad) as file:
-                files = ["-f", chart.environment("staging"), "-f", file]
+                files = ["-f", str(chart.environment("staging")), "-f", str(file)]
                 done = helm.run(["template", chart.folder, *files, "--kube-version", helm.KUBERNETES])
             if done.returncode == 0:
                 differences.append(f"{chart.name} takes {bad}")
