@@ -39,6 +39,11 @@ EDGE = [*PODS, *RUNNING, "contracts", "autoscaling", "service", "httpRoute", "in
 AWS = {"AWS_DEFAULT_REGION": {"type": "string", "pattern": "^[a-z0-9-]+$"}}
 URL = {"type": "string", "pattern": "^https?://.+"}
 AWS_DYNAMODB = {**AWS, "AWS_ENDPOINT_URL_DYNAMODB": URL}
+TRACES = {  # what OpenTelemetry's SDK reads by itself
+    "OTEL_TRACES_SAMPLER": {"type": "string", "pattern": "^(parentbased_)?(always_on|always_off|traceidratio)$"},
+    "OTEL_TRACES_SAMPLER_ARG": {"type": ["number", "string"], "pattern": r"^[0-9.]+$"},
+    "OTEL_RESOURCE_ATTRIBUTES": {"type": "string", "pattern": "="},
+}
 AWS_FILES = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE")
 Schema = dict[str, Any]
 
@@ -51,7 +56,7 @@ class Chart:
     keys: Sequence[str]
     settings: Sequence[str] = ()
     more_settings: Mapping[str, Schema] = field(
-        default_factory=lambda: AWS_DYNAMODB
+        default_factory=lambda: {**AWS_DYNAMODB, **TRACES}
     )  # what libraries read of the environment
     more_files: Sequence[str] = AWS_FILES
 
@@ -71,7 +76,7 @@ class Chart:
 
 
 EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
-AWS_STREAMS = {**AWS_DYNAMODB, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": URL}
+AWS_STREAMS = {**AWS_DYNAMODB, **TRACES, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": URL}
 
 GATEWAY = [key for key in EDGE if key not in ("secrets", "tests", "contracts")]
 ADDRESS = {"type": "string", "pattern": r"^[A-Za-z0-9.-]+(:\d+)?$"}

@@ -3,6 +3,8 @@
 import datetime as dt
 import json
 
+import pytest
+
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import instead_of, message_for
 from contracts import TOPICS
@@ -64,6 +66,32 @@ def test_a_dead_letter_holds_what_json_cannot():
     value = json.loads(message_for(FOLLOWERS, broken, CODECS).value)
     assert value["dynamodb"]["NewImage"]["photo"] == {"B": "AP8="}
     assert value["dynamodb"]["ApproximateCreationDateTime"] == dt.datetime(2026, 11, 18, tzinfo=dt.UTC).timestamp()
+
+
+W3C = f"00-{'a' * 32}-{'b' * 16}-01"
+LATER = f"00-{'c' * 32}-{'d' * 16}-01"
+
+
+@pytest.mark.parametrize(
+    ("shard", "old", "new", "carried"),
+    [
+        (FOLLOWERS, None, edge() | {"traceparent": {"S": W3C}}, W3C),
+        (FOLLOWERS, edge() | {"traceparent": {"S": W3C}}, None, None),
+        (FOLLOWERS, None, edge(), None),
+        (FOLLOWERS, None, edge() | {"traceparent": {"S": "nonsense"}}, None),
+        (FOLLOWERS, None, edge() | {"traceparent": {"N": "1"}}, None),
+        (TWEETS, None, tweet(traceparent=W3C), W3C),
+        (TWEETS, tweet(traceparent=W3C), tweet(traceparent=LATER, deleted_at=5), LATER),
+        (TWEETS, tweet(traceparent=W3C), tweet(traceparent=W3C, deleted_at=5), None),
+        (TWEETS, tweet(traceparent=W3C), None, None),
+    ],
+)
+def test_an_event_carries_the_trace_of_the_request_that_wrote_its_change(shard, old, new, carried):
+    """As a header behind the contract's; what an earlier request left in the row is not this change's."""
+    message = message_for(shard, record(old, new), CODECS)
+    topic = TOPICS[message.topic]
+    contract = topic.headers(CODECS[topic.name].decode(message.value))
+    assert message.headers == [*contract, *([("traceparent", carried.encode())] if carried else [])]
 
 
 class TestTooLarge:

@@ -19,9 +19,10 @@ from tweet_service.settings import EraserSettings
 
 CHARTS = {chart.name: chart for chart in charts()}
 PACKAGES = {name: service.package for name, service in SERVICES.items()} | {"schemas": "contracts"}
-OF_LIBRARIES = {  # what boto3 and Python's own TLS read of the environment
+OF_LIBRARIES = {  # what boto3, Python's own TLS and OpenTelemetry's SDK read of the environment
     *("AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"),
     *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"),
+    *("OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "OTEL_RESOURCE_ATTRIBUTES"),
 }
 PEERS = {  # who is talked to by whoever has such a setting
     "KAFKA_BOOTSTRAP_SERVERS": "kafka",
@@ -81,7 +82,7 @@ def test_pods_may_talk_to_whom_their_settings_name_and_to_nobody_else(chart):
     assert {*chart.values["networkPolicy"]["egress"]} == {"dns"} | needed
     for environment in ENVIRONMENTS:
         values = yaml.safe_load(chart.environment(environment).read_text())
-        assert {*values.get("networkPolicy", {}).get("egress", ())} <= {"dns"} | needed
+        assert {*values.get("networkPolicy", {}).get("egress", ())} <= {"dns", "collector"} | needed
 
 
 def test_edges_scale_by_load_and_workers_by_lag_where_that_is_measured():

@@ -9,6 +9,7 @@ from botocore.awsrequest import AWSResponse
 from follow_service.dynamo_follows import DynamoFollows
 from follow_service.follows import Account, Edge, FollowingFullError, Outcome, follow, unfollow
 from murmuration_edge.cursors import BadCursorError, encode
+from murmuration_runtime import traces
 from murmuration_runtime.dynamo import client
 from murmuration_runtime.errors import StoreAwayError
 
@@ -194,6 +195,25 @@ class TestDynamoStore(StorePromises):
             UpdateExpression="ADD following_count :change",
             ExpressionAttributeValues={":change": {"N": str(change)}},
         )
+
+    def test_a_follow_carries_the_trace_of_its_request(self, store, dynamodb, somebody, spans):
+        """Asked for or accepted; without a trace the row has no such attribute."""
+
+        def row(edge):
+            key = {"followee_id": {"S": edge.followee_id}, "follower_id": {"S": edge.follower_id}}
+            return dynamodb.get_item(TableName=table, Key=key, ConsistentRead=True)["Item"]
+
+        table = os.environ.get("TABLE_PREFIX", "") + "followers"
+        plain, traced, accepted = (Edge(somebody(), somebody()) for _ in range(3))
+        store.add(plain, 5)
+        store.request(accepted, 5)
+        with traces.span("POST", "SERVER", [], {}):
+            store.add(traced, 5)
+            assert store.accept(accepted, 5)
+            carried = traces.traceparent()
+        assert spans()[0].context.trace_id == int(carried.split("-")[1], 16)
+        assert "traceparent" not in row(plain)
+        assert [row(edge)["traceparent"]["S"] for edge in (traced, accepted)] == [carried] * 2
 
     def test_counts_that_came_before_the_profile_stay(self, store, counted, somebody):
         """The aggregator may create the item first; the profile joins it."""

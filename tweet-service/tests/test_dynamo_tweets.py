@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from murmuration_edge.cursors import BadCursorError, encode
+from murmuration_runtime import traces
 from murmuration_runtime.dynamo import client
 from murmuration_runtime.errors import StoreAwayError
 from tweet_service.dynamo_tweets import DynamoTweets
@@ -127,6 +128,25 @@ class TestDynamoTweets(StorePromises):
     @pytest.fixture
     def store(self):
         return DynamoTweets(client(), os.environ.get("TABLE_PREFIX", ""))
+
+    def test_a_tweet_carries_the_trace_of_whoever_wrote_and_deleted_it(self, store, say, somebody, spans):
+        """Each request its own; without a trace the row has no such attribute."""
+
+        def carried():
+            item = dynamodb.get_item(TableName=table, Key={"tweet_id": {"S": tweet.tweet_id}}, ConsistentRead=True)
+            return item["Item"].get("traceparent", {}).get("S")
+
+        dynamodb, table = client(), os.environ.get("TABLE_PREFIX", "") + "tweets"
+        tweet = say(somebody())
+        store.add(tweet)
+        assert carried() is None
+        tweet = say(somebody())
+        for write in (lambda: store.add(tweet), lambda: store.mark_deleted(tweet.tweet_id, 9)):
+            with traces.span("POST", "SERVER", [], {}):
+                write()
+                assert carried() == traces.traceparent()
+        assert len(spans()) == 2
+        assert store.find(tweet.tweet_id).deleted
 
     def test_many_retries_at_once_are_one_tweet(self, store, somebody):
         """Sixteen with one key, eight with one text and eight with another: one text wins, and is written once."""

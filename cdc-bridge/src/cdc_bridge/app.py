@@ -25,7 +25,7 @@ from cdc_bridge.turns import Turns
 from contracts import TOPICS, Codec, ContractError
 from contracts.image import own
 from contracts.registry import RegistryAwayError
-from murmuration_runtime import admin, logs
+from murmuration_runtime import admin, logs, traces
 from murmuration_runtime.kafka import WRITE, KafkaTopics
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.readiness import Readiness
@@ -52,6 +52,7 @@ def bridge(settings: Settings) -> None:
     """Wait until Kafka and the registry keep the contracts, not ready meanwhile; then bridge until told to stop."""
     _on_signal(lambda: sys.exit(0))  # nothing has begun that would have to be ended
     logs.write_json(settings.log_level)
+    traces.start(SERVICE, settings)
     announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
     readiness = Readiness("kafka", "registry", *map(stream_of, TABLES), LEASES_STEP)
     questions = [readiness.waiting_for]

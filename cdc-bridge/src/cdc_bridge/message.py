@@ -12,10 +12,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.translate import Record, UntranslatableError, translate
+from cdc_bridge.translate import Record, UntranslatableError, traceparent, translate
 from contracts import TOPICS, Codec, ContractError, Topic
 
 _BY_NAME = {topic.name: topic for topic in TOPICS.values()}  # a topic that grew has another name in Kafka
+TRACEPARENT = "traceparent"  # the header by which a worker finds the trace of the request
 TRUNCATED = "truncated"  # the header that says how much of a record a dead letter has
 _OVERHEAD = 100  # bytes of a batch of one message, and of the message, beside what it holds
 _HEADER_OVERHEAD = 10
@@ -50,6 +51,7 @@ def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) ->
     if translated is None:
         return None
     topic, event = translated
+    trace = traceparent(shard.table, record)
     try:
         key = topic.key(event)
         message = Message(
@@ -57,7 +59,7 @@ def message_for(shard: ShardKey, record: Record, codecs: Mapping[str, Codec]) ->
             partition=topic.partition(key),
             key=key.encode(),
             value=codecs[topic.name].encode(event),
-            headers=topic.headers(event),
+            headers=[*topic.headers(event), *([(TRACEPARENT, trace.encode())] if trace else [])],
             occurred_at=event.occurred_at,
         )
     except ContractError as error:

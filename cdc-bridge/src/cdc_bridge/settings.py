@@ -6,7 +6,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from cdc_bridge.gaps import Policy
 from murmuration_runtime.registry_connection import RegistrySettings
-from murmuration_runtime.settings import ServiceSettings
+from murmuration_runtime.traces import TracedSettings
 
 
 class Start(StrEnum):
@@ -16,7 +16,7 @@ class Start(StrEnum):
     LATEST = "LATEST"  # behind everything that the stream has by then
 
 
-class Settings(ServiceSettings, RegistrySettings):
+class Settings(TracedSettings, RegistrySettings):
     """What a bridge needs."""
 
     lease_seconds: PositiveFloat = 10

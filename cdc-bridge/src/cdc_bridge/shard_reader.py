@@ -229,6 +229,7 @@ class ShardReader:
     def _publish(self, publisher: Publisher, action: Publish) -> Iterator[float]:
         """Go on when Kafka has acknowledged all; while it is away, wait without holding up other shards."""
         self._check_lease()
+        began_ms = self._wall()
         try:
             if self._refusals.one_by_one:
                 until = self._steady() + ALONE_MS
@@ -245,7 +246,7 @@ class ShardReader:
             about = f"event {action.records[0]['eventID']}: {error}" if self._refusals.one_by_one else str(error)
             self._refusals = self._refusals.and_of(action, str(error))
             raise RefusedError(about) from error
-        self._report.published(action.messages)
+        self._report.published(action.messages, began_ms)
 
     def _must_leave(self) -> bool:
         return self._given_up.is_set() or not self.lease.is_held(self._steady())

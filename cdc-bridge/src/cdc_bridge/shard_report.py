@@ -2,15 +2,16 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from cdc_bridge import gaps, metrics
 from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import PublishError
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.message import TRUNCATED, Message
+from cdc_bridge.message import TRACEPARENT, TRUNCATED, Message
 from cdc_bridge.pages import GapError
+from murmuration_runtime import traces
 from murmuration_runtime.errors import StoreAwayError
 
 _log = logging.getLogger(__name__)
@@ -29,8 +30,8 @@ class ShardReport:
         """Count what a page held."""
         metrics.RECORDS_READ.labels(self._shard.table).inc(records)
 
-    def published(self, messages: Iterable[Message]) -> None:
-        """Count what Kafka has acknowledged, and log each dead letter."""
+    def published(self, messages: Sequence[Message], began_ms: int) -> None:
+        """Count what Kafka has acknowledged since it was sent, log each dead letter, and trace the events."""
         now, lag, events = self._clock(), metrics.LAG.labels(self._shard.table), Counter[str]()
         metrics.CHECKPOINT_AT.labels(self._shard.table).set(now)
         for message in messages:
@@ -50,6 +51,19 @@ class ShardReport:
                 lag.observe((now - message.occurred_at) / 1000)
         for topic, count in events.items():
             metrics.PUBLISHED.labels(topic).inc(count)
+
+        if traces.are_on():
+            self._trace(messages, began_ms * 1_000_000)
+
+    def _trace(self, messages: Sequence[Message], began_ns: int) -> None:
+        for message in messages:
+            headers = {name: value.decode() for name, value in message.headers}
+            about: traces.Attributes = {
+                "messaging.destination.name": message.topic,
+                "messaging.destination.partition.id": str(message.partition),
+                "event_id": headers["event_id"],
+            }
+            traces.past(f"publish {message.topic}", "PRODUCER", headers.get(TRACEPARENT), about, began_ns)
 
     def progressed(self) -> None:
         """Say until when the shard is published; whatever troubled it is over."""

@@ -10,6 +10,7 @@ Rule: the record alone decides, so that reading it again says the same again.
                REMOVE  TweetDeleted, unless an earlier deleted_at said so already
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -134,8 +135,20 @@ _RULES: Mapping[tuple[str, str], tuple[Topic, Callable[[Identity, Images], Event
     (TWEETS.name, "MODIFY"): (TOPICS["TweetDeleted"], _soft_deleted),
     (TWEETS.name, "REMOVE"): (TOPICS["TweetDeleted"], _removed),
 }
+_TRACED = {FOLLOWERS.name: FOLLOWERS.traceparent, TWEETS.name: TWEETS.traceparent}
+_W3C = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 TABLES = tuple(sorted({table for table, _ in _RULES}))
 """The tables whose streams are the source of all events."""
+
+
+def traceparent(table: str, record: Record) -> str | None:
+    """Return the trace context that this very change wrote into its row; a removal writes none."""
+    change, attribute = record["dynamodb"], _TRACED[table]
+    now = change.get("NewImage", {}).get(attribute)
+    if now is None or now == change.get("OldImage", {}).get(attribute):
+        return None
+    text = now.get("S", "")
+    return text if _W3C.fullmatch(text) else None
 
 
 def translate(table: str, shard_id: str, record: Record) -> tuple[Topic, Event] | None:

@@ -9,6 +9,7 @@ from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, USERS
 from follow_service.dynamo_profiles import DynamoProfiles, account
 from follow_service.follows import Account, Edge, Followed, Page, Requested, Standing
 from murmuration_edge import cursors
+from murmuration_runtime import traces
 from murmuration_runtime.dynamo import errors_named, reasons, retry_conflicts
 from murmuration_runtime.errors import StoreAwayError
 
@@ -53,7 +54,7 @@ class DynamoFollows(DynamoProfiles):
 
     def add(self, edge: Edge, now: int) -> None:
         """Write the edge; the condition keeps the first row, so that a repeat is no change in the stream."""
-        self._put(self._followers, edge, FOLLOWERS.followed_at, now)
+        self._put(self._followers, edge, FOLLOWERS.followed_at, now, _trace())
 
     def remove(self, edge: Edge) -> None:
         retry_conflicts(lambda: self._dynamodb.delete_item(TableName=self._followers, Key=_key(edge)))
@@ -77,6 +78,9 @@ class DynamoFollows(DynamoProfiles):
             "UpdateExpression": "SET followed_at = if_not_exists(followed_at, :now)",
             "ExpressionAttributeValues": {":now": {"N": str(now)}},
         }
+        if trace := _trace():
+            written["UpdateExpression"] += ", traceparent = :trace"
+            written["ExpressionAttributeValues"][":trace"] = trace[FOLLOWERS.traceparent]
         try:
             retry_conflicts(
                 lambda: self._dynamodb.transact_write_items(TransactItems=[{"Delete": taken}, {"Update": written}])
@@ -102,8 +106,8 @@ class DynamoFollows(DynamoProfiles):
         names = FOLLOW_REQUESTS.followee_id, FOLLOW_REQUESTS.follower_id, FOLLOW_REQUESTS.requested_at
         return self._page(query, names, user_id, limit, cursor)
 
-    def _put(self, table: str, edge: Edge, when: str, now: int) -> None:
-        item: Any = {**_key(edge), when: {"N": str(now)}}
+    def _put(self, table: str, edge: Edge, when: str, now: int, more: Any = None) -> None:
+        item: Any = {**_key(edge), when: {"N": str(now)}, **(more or {})}
         with suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             retry_conflicts(
                 lambda: self._dynamodb.put_item(
@@ -131,6 +135,12 @@ class DynamoFollows(DynamoProfiles):
         rows = [row(item[theirs]["S"], int(item[when]["N"])) for item in answer["Items"]]
         last = answer["Items"][limit - 1] if len(rows) > limit else None
         return Page(rows[:limit], _write_cursor(last[when]["N"], last[theirs]["S"]) if last else None)
+
+
+def _trace() -> Any:
+    """Return the attribute by which the bridge finds the trace of this request; none if it is not traced."""
+    traceparent = traces.traceparent()
+    return {FOLLOWERS.traceparent: {"S": traceparent}} if traceparent else {}
 
 
 def _key(edge: Edge) -> Any:

@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from murmuration_runtime import traces
 from murmuration_runtime.logs import QUIET, Formatter, request_id
 from murmuration_runtime.metrics import METRICS
 
@@ -72,3 +73,28 @@ def test_requests_are_measured_by_route(http):
         http.get(f"/v1/things/{name}", headers=bearer("alice"))
         http.open(f"/{name}", method="BREW")
     assert [counted(**labels) for labels in label_sets] == [count + 2 for count in before]
+
+
+def test_a_request_is_a_span_of_the_trace_that_its_client_names(spans):
+    """By its route, with the id of its lines in the log; what it asks of a store can carry it on."""
+    carried = f"00-{'a' * 32}-{'b' * 16}-01"
+    seen = []
+    traced = SETTINGS.model_copy(update={"otel_exporter_otlp_endpoint": "http://collector"})
+    http = create_app(traced, ISSUER, lambda: seen.append(traces.traceparent())).test_client()
+    http.get("/v1/things/x", headers=bearer("alice") | {"X-Request-ID": "abc-123", "traceparent": carried})
+    http.get("/v1/things/x")
+    http.get("/openapi.json")
+    first, second = spans()
+    assert (first.name, first.attributes["request_id"]) == ("GET /v1/things/<name>", "abc-123")
+    assert f"{first.parent.trace_id:032x}" == "a" * 32
+    assert seen == [f"00-{'a' * 32}-{first.context.span_id:016x}-01"]
+    assert [span.attributes["http.response.status_code"] for span in (first, second)] == [200, 401]
+    assert second.parent is None
+
+
+def test_without_traces_a_request_carries_nothing_on():
+    """However much the client asks for it."""
+    seen = []
+    http = create_app(SETTINGS, ISSUER, lambda: seen.append(traces.traceparent())).test_client()
+    http.get("/v1/things/x", headers=bearer("alice") | {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"})
+    assert seen == [None]

@@ -64,3 +64,29 @@ def test_nothing_is_handled_behind_a_message_that_was_skipped(worker):
     with pytest.raises(SkippedError):
         worker.handler.handle([message(9)])
     assert worker.batches == []
+
+
+CARRIED = [f"00-{digit * 32}-{digit * 16}-01".encode() for digit in "ab"]
+
+
+def traced(offset, context):
+    return message(offset)._replace(headers=[("event_id", b"e"), *([("traceparent", context)] if context else [])])
+
+
+@pytest.mark.parametrize(
+    ("contexts", "parent", "links"),
+    [
+        ([CARRIED[0]], "a", ""),
+        ([CARRIED[0], None], "a", ""),
+        ([*CARRIED, None], None, "ab"),
+        ([None], None, ""),
+    ],
+)
+def test_a_batch_is_a_span_in_the_trace_that_it_carries(worker, spans, contexts, parent, links):
+    """Of several it is linked with each; a removal carries none, and is found by its event_id."""
+    worker.handler.handle([traced(7 + n, context) for n, context in enumerate(contexts)])
+    (span,) = spans()
+    assert span.name == f"handle {TOPIC.name}"
+    assert span.attributes["event_id"] == ("e",) * len(contexts)
+    assert (span.parent and f"{span.parent.trace_id:032x}") == (parent and parent * 32)
+    assert [f"{link.context.trace_id:032x}" for link in span.links] == [each * 32 for each in links]

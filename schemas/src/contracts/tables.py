@@ -45,6 +45,7 @@ class FOLLOWERS(Table):
     followee_id = "followee_id"
     follower_id = "follower_id"
     followed_at = "followed_at"
+    traceparent = "traceparent"
     by_recency = "by_recency"
     by_follower = "by_follower"
 
@@ -68,6 +69,7 @@ class TWEETS(Table):
     text = "text"
     created_at = "created_at"
     deleted_at = "deleted_at"
+    traceparent = "traceparent"
     by_author = "by_author"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from contracts.ids import is_tweet_id
 from contracts.tables import TWEET_CLAIMS, TWEETS
 from murmuration_edge import cursors
+from murmuration_runtime import traces
 from murmuration_runtime.dynamo import errors_named
 from tweet_service.tweets import Claim, Kept, Page, TakenIdError, Tweet
 
@@ -39,6 +40,7 @@ class DynamoTweets:
                         TWEETS.author_id: {"S": tweet.author_id},
                         TWEETS.text: {"S": tweet.text},
                         TWEETS.created_at: {"N": str(tweet.created_at)},
+                        **_trace(),
                     },
                     ConditionExpression="attribute_not_exists(tweet_id)",
                 )
@@ -87,13 +89,17 @@ class DynamoTweets:
         return Kept(_tweet(item), TWEETS.deleted_at in item) if item else None
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:
+        trace = _trace()
         with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key={TWEETS.tweet_id: {"S": tweet_id}},
-                UpdateExpression="SET deleted_at = :now",
+                UpdateExpression=f"SET deleted_at = :now{', traceparent = :trace' if trace else ''}",
                 ConditionExpression="attribute_exists(tweet_id) AND attribute_not_exists(deleted_at)",
-                ExpressionAttributeValues={":now": {"N": str(now)}},
+                ExpressionAttributeValues={
+                    ":now": {"N": str(now)},
+                    **({":trace": trace[TWEETS.traceparent]} if trace else {}),
+                },
             )
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
@@ -124,6 +130,12 @@ class DynamoTweets:
             )
         last = answer.get("LastEvaluatedKey")
         return answer["Items"], last[TWEETS.tweet_id]["S"] if last else None
+
+
+def _trace() -> Any:
+    """Return the attribute by which the bridge finds the trace of this request; none if it is not traced."""
+    traceparent = traces.traceparent()
+    return {TWEETS.traceparent: {"S": traceparent}} if traceparent else {}
 
 
 def _claim_key(author_id: str, key: str) -> Any:

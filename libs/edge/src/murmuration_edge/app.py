@@ -12,7 +12,7 @@ from murmuration_edge.auth import Keys, authenticate
 from murmuration_edge.bodies import LARGEST_BODY
 from murmuration_edge.problems import Statuses
 from murmuration_edge.settings import EdgeSettings
-from murmuration_runtime import admin
+from murmuration_runtime import admin, traces
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.readiness import Readiness
 
@@ -39,6 +39,8 @@ def edge_app(
     app = Flask(package)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     telemetry.install(app)
+    if settings.traces:
+        telemetry.install_spans(app)
     problems.install(app, statuses)
     routes.before_request(authenticate(settings, is_user_id, keys))
     app.register_blueprint(routes)
@@ -49,6 +51,7 @@ def edge_app(
 
     announce_build(service, settings.build_commit, contracts)
     app.extensions[AT_START] = [
+        partial(traces.start, service, settings),
         partial(admin.start, settings.host, settings.admin_port, readiness.waiting_for),
         *at_start,
     ]

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from murmuration_runtime.settings import ServiceSettings
+from murmuration_runtime.traces import TracedSettings
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://.+")]
 
 
-class EdgeSettings(ServiceSettings):
+class EdgeSettings(TracedSettings):
     """Where clients are answered, and whose tokens are accepted."""
 
     port: int

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from flask import Flask, Response, g, request
 from prometheus_client import Histogram
 
+from murmuration_runtime import traces
 from murmuration_runtime.logs import request_id
 from murmuration_runtime.metrics import METRICS
 
@@ -48,3 +49,27 @@ def install(app: Flask) -> None:
         response.headers["X-Request-ID"] = str(request_id.get())
         request_id.set(None)  # the thread has other work; a teardown function would cost 3 us more
         return response
+
+
+def install_spans(app: Flask) -> None:
+    """Make each request of the API a span of the trace that its client names, or of a new one."""
+
+    @app.before_request
+    def begin() -> None:
+        if request.url_rule and request.url_rule.rule.startswith("/v1"):
+            route = request.url_rule.rule
+            about = {"http.request.method": request.method, "http.route": route, "request_id": str(request_id.get())}
+            context = request.headers.get(traces.HEADER)
+            g.span = traces.span(f"{request.method} {route}", "SERVER", [context] if context else [], about)
+            g.span.__enter__()
+
+    @app.after_request
+    def note(response: Response) -> Response:
+        if "span" in g:
+            traces.answered(response.status_code)
+        return response
+
+    @app.teardown_request
+    def end(_: BaseException | None) -> None:
+        if span := g.pop("span", None):
+            span.__exit__(None, None, None)

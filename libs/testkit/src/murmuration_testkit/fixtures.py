@@ -1,9 +1,12 @@
 """A pytest plugin: what tests of every folder use."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
+
+from murmuration_runtime import traces
 
 NOBODY = "http://127.0.0.1:9"
 
@@ -12,6 +15,26 @@ NOBODY = "http://127.0.0.1:9"
 def somebody() -> Callable[[], str]:
     """Give a user id that nobody had before, so that tests on shared stores keep out of each other's way."""
     return lambda: f"u-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def spans() -> Iterator[Callable[[], Sequence[Any]]]:
+    """Trace into memory meanwhile; called, it returns the spans that have ended."""
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter  # noqa: PLC0415
+
+    from murmuration_runtime.open_telemetry import OpenTelemetry  # noqa: PLC0415
+
+    memory = InMemorySpanExporter()
+    tracing = OpenTelemetry("murmuration-runtime", memory)
+
+    def ended() -> Sequence[Any]:
+        tracing.flush()
+        return memory.get_finished_spans()
+
+    traces.use(tracing)
+    yield ended
+    traces.use(None)
+    tracing.close()
 
 
 @pytest.fixture

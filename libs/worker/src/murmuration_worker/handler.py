@@ -8,17 +8,20 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from murmuration_runtime import traces
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.retries import pauses
 from murmuration_worker.continuity import Continuity
 from murmuration_worker.inbox import Inbox
-from murmuration_worker.messages import Batch, Message
+from murmuration_worker.messages import Batch, Message, texts
 from murmuration_worker.metrics import RETRIED
 from murmuration_worker.progress import Progress
 
+_NO_SPAN = nullcontext()
 Handle = Callable[[Batch[Any]], object]
 _log = logging.getLogger(__name__)
 
@@ -38,7 +41,7 @@ class Handler:
         """Return when the messages are done."""
         topic, partition = messages[0].topic, messages[0].partition
         self.continuity.check((topic, partition), [message.offset for message in messages])
-        with self.progress.busy_with((topic, partition)):
+        with self.progress.busy_with((topic, partition)), _span(messages):
             batch = Batch(topic, self.topic_id, partition, list(self.inbox.read(messages)))
             for pause in pauses(draw=random.random):
                 if self._is_done(batch):
@@ -57,3 +60,18 @@ class Handler:
         finally:
             self.progress.heartbeat()
         return True
+
+
+def _span(messages: Sequence[Message]) -> AbstractContextManager[None]:
+    """Return a span for the messages, in the trace that the one of them carries, or linked with those of several."""
+    if not traces.are_on():
+        return _NO_SPAN
+    headers = [texts(message.headers) for message in messages]
+    about: traces.Attributes = {
+        "messaging.destination.name": messages[0].topic,
+        "messaging.destination.partition.id": str(messages[0].partition),
+        "messaging.batch.message_count": len(messages),
+        "event_id": [each.get("event_id", "") for each in headers],
+    }
+    contexts = [each[traces.HEADER] for each in headers if traces.HEADER in each]
+    return traces.span(f"handle {messages[0].topic}", "CONSUMER", contexts, about)

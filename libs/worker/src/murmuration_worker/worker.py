@@ -7,7 +7,7 @@ from typing import NoReturn
 from contracts import Codec, ContractError, Topic
 from contracts.image import own
 from contracts.registry import RegistryAwayError
-from murmuration_runtime import admin, logs
+from murmuration_runtime import admin, logs, traces
 from murmuration_runtime.kafka import READ, WRITE, KafkaTopics, Partition
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.periodic import keep_calling
@@ -63,6 +63,7 @@ def run_worker(
     few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute.
     """
     logs.write_json(settings.log_level)
+    traces.start(service, settings)
     announce_build(service, settings.build_commit, own(service).labels())
     progress, refresh = progress or Progress(), refresh or {}
     readiness = Readiness(*stores, *refresh, "kafka", "registry", PARTITIONS)

@@ -1,0 +1,95 @@
+"""Traces, if somebody asks for them; a process that nobody asked imports nothing of OpenTelemetry.
+
+Rule: a trace begins with a request. Its context is W3C's text `traceparent`: it comes with the request, lies in the row
+that the request writes, and goes as a header with the event that the row gives. What brings none begins a trace.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal, Protocol
+
+from pydantic import SecretStr
+
+from murmuration_runtime.settings import ServiceSettings
+
+HEADER = "traceparent"
+Kind = Literal["SERVER", "PRODUCER", "CONSUMER"]
+Attributes = Mapping[str, str | int | Sequence[str]]
+
+
+class TracedSettings(ServiceSettings):
+    """Where traces go, by OpenTelemetry's names; its SDK reads the other OTEL_* itself."""
+
+    otel_exporter_otlp_endpoint: str = ""
+    otel_exporter_otlp_headers: SecretStr | None = None
+    otel_traces_exporter: Literal["otlp", "console", "none"] = "otlp"
+
+    @property
+    def traces(self) -> bool:
+        """Tell whether this process is to trace."""
+        return self.otel_traces_exporter == "console" or (
+            self.otel_traces_exporter == "otlp" and bool(self.otel_exporter_otlp_endpoint)
+        )
+
+
+class Tracing(Protocol):
+    """What makes spans; open_telemetry.OpenTelemetry."""
+
+    def span(
+        self, name: str, kind: Kind, contexts: Sequence[str], attributes: Attributes
+    ) -> AbstractContextManager[None]:
+        """Make what happens in this context a span."""
+
+    def past(self, name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
+        """Make a span of what began then and ends now."""
+
+    def answered(self, status: int) -> None:
+        """Note the status of the answer on the span that this thread is in."""
+
+    def traceparent(self) -> str | None:
+        """Return the context of the span that this thread is in, if it is sampled."""
+
+
+_NO_SPAN = nullcontext()
+_tracing: Tracing | None = None
+
+
+def start(service: str, settings: TracedSettings) -> None:
+    """Trace from now on, if the settings say so; in the process that works, since a fork takes no threads along."""
+    if settings.traces:
+        from murmuration_runtime.open_telemetry import OpenTelemetry, exporter  # noqa: PLC0415  see the top
+
+        use(OpenTelemetry(service, exporter(settings)))
+
+
+def use(tracing: Tracing | None) -> None:
+    """Trace with this from now on, or not at all."""
+    global _tracing  # noqa: PLW0603  there is one for a process, as there is one METRICS
+    _tracing = tracing
+
+
+def are_on() -> bool:
+    """Tell whether this process traces; whoever would have to prepare something for a span asks first."""
+    return _tracing is not None
+
+
+def span(name: str, kind: Kind, contexts: Sequence[str], attributes: Attributes) -> AbstractContextManager[None]:
+    """Make what happens in this context a span: a child of the one context that it has, linked with several."""
+    return _tracing.span(name, kind, contexts, attributes) if _tracing else _NO_SPAN
+
+
+def past(name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
+    """Make a span of what began then and ends now."""
+    if _tracing:
+        _tracing.past(name, kind, context, attributes, began_ns)
+
+
+def answered(status: int) -> None:
+    """Note the status of the answer on the span that this thread is in."""
+    if _tracing:
+        _tracing.answered(status)
+
+
+def traceparent() -> str | None:
+    """Return what a row carries of the request that writes it; None where it is not traced."""
+    return _tracing.traceparent() if _tracing else None
