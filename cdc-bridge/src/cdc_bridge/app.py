@@ -7,7 +7,8 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
 
 from cdc_bridge import dynamo_streams
 from cdc_bridge.coordinator import LEASES_STEP, Coordinator, stream_of
@@ -60,8 +61,9 @@ def bridge(settings: Settings) -> None:
     topics = KafkaTopics(settings, _OURS, rights=_RIGHTS)
     readiness.wait("kafka", lambda: topics.ids(_DEAD_LETTERS), ContractError)
     codecs = readiness.wait("registry", lambda: _codecs(settings), RegistryAwayError, ContractError)
-    with Producers(settings) as producers:
-        coordinator = _coordinator(settings, codecs, producers, readiness)
+    threads = ThreadPoolExecutor(settings.reader_threads, "reader")
+    with Producers(settings) as producers, closing(Turns(threads)) as turns:
+        coordinator = _coordinator(settings, codecs, producers, threads, turns, readiness)
         questions.append(coordinator.waiting_for)
         _on_signal(coordinator.stop)
         gc.freeze()  # what is loaded stays: going through it again and again took a sixth of each record's time
@@ -79,15 +81,18 @@ def _codecs(settings: Settings) -> dict[str, Codec]:
 
 
 def _coordinator(
-    settings: Settings, codecs: Mapping[str, Codec], producers: Producers, readiness: Readiness
+    settings: Settings,
+    codecs: Mapping[str, Codec],
+    producers: Producers,
+    threads: Executor,
+    turns: Turns,
+    readiness: Readiness,
 ) -> Coordinator:
     dynamodb, streams = dynamo_streams.connect(settings.table_prefix)
     leases = LeaseTable(dynamodb, settings.table_prefix)
     look_seconds = min(_LOOK_SECONDS, settings.lease_seconds / 4)
     lease_ms = round((settings.lease_seconds - look_seconds) * 1000)  # others see a renewal up to a round later
     topics = KafkaTopics(settings, _OURS, _TOPICS_SECONDS, _RIGHTS)
-
-    threads = ThreadPoolExecutor(settings.reader_threads, "reader")
 
     def reader(shard: ShardKey, lease: HeldLease) -> ShardReader:
         return ShardReader(
@@ -119,7 +124,7 @@ def _coordinator(
         discovery,
         sharing,
         reader,
-        Turns(threads),
+        turns,
         readiness,
         look_seconds,
         grace_seconds=settings.lease_seconds / 2,

@@ -48,9 +48,9 @@ class Sender:
 
 
 class Batch:
-    """Messages of one shard that were begun together. Ask, wait, or be called back on the producer's thread."""
+    """Messages of one shard that were begun together. Ask or wait."""
 
-    def __init__(self, sender: Sender, messages: Sequence[Message], began: float, then: Callable[[], None]) -> None:
+    def __init__(self, sender: Sender, messages: Sequence[Message], began: float) -> None:
         self.sender = sender
         self.began = began
         self.count = len(messages)
@@ -58,7 +58,6 @@ class Batch:
         self.acknowledged = 0
         self.error: PublishError | None = None
         self._failed: list[tuple[KafkaError | None, Delivery]] = []
-        self._then = then
         self._over = threading.Event()
 
     def settled(self, within: float = 0) -> bool:
@@ -92,7 +91,6 @@ class Batch:
         """Tell whoever waits."""
         self.error = error
         self._over.set()
-        self._then()
 
     def __str__(self) -> str:
         return f"{self.acknowledged} of {self.count}"

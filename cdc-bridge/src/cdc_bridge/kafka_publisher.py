@@ -41,12 +41,9 @@ class Publisher:
             self.withdraw(error)
             raise
 
-    def begin(self, messages: Sequence[Message], then: Callable[[], None] = lambda: None) -> Batch:
-        """Send these behind all that was begun before, and return at once; whatever fails is raised by Batch.wait.
-
-        `then` is called when their fate is known: on the producer's thread, so it must be quick.
-        """
-        batch = Batch(self._sender, messages, self._producer.now(), then)
+    def begin(self, messages: Sequence[Message]) -> Batch:
+        """Send these behind all that was begun before, and return at once; whatever fails is raised by Batch.wait."""
+        batch = Batch(self._sender, messages, self._producer.now())
         for message in messages:
             if message.size > LARGEST:
                 where = f"{message.topic} [{message.partition}]"
@@ -62,11 +59,6 @@ class Publisher:
     def withdraw(self, error: PublishError | None = None) -> None:
         """Send nothing more of what was begun, but what is under way already; it may arrive, as repeats."""
         self._producer.withdraw(self._sender, error or PublishError("withdrawn: the shard is left"))
-
-    @property
-    def under_way(self) -> int:
-        """How many messages may still arrive in Kafka."""
-        return self._sender.under_way
 
     def __enter__(self) -> Self:
         return self
