@@ -114,7 +114,7 @@ class Tool:
     def size(self, reference: str) -> str:
         """Return how much room it takes unpacked."""
         if self.is_buildah:
-            return _output(self.name, "images", "--format", "{{.Size}}", reference).strip()
+            return _output(self.name, "images", "--format", "{{.Size}}", reference).partition("\n")[0]
         return f"{int(self._ask(reference, '{{.Size}}')) / 1e6:.0f} MB"
 
     def build(self, image: Image, reference: str) -> None:
