@@ -38,6 +38,7 @@ def test_it_runs_at_once_and_measures_what_it_found(tmp_path):
             assert json.loads(get("/readyz"))["status"] == "ready"
         finally:
             process.terminate()
+        assert process.wait(20) == 0
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [line["busy"] for line in lines if line["message"] == "reconciled"] == [0]
 

@@ -1,6 +1,8 @@
 """The hourly recount as a process of its own, with health and metrics on the admin port; after a gap at once."""
 
 import logging
+import os
+import signal
 import time
 from collections.abc import Callable
 from typing import NoReturn
@@ -23,6 +25,7 @@ _log = logging.getLogger(__name__)
 
 def keep_reconciling(settings: ReconcilerSettings, every: float, parts: RealParts) -> NoReturn:
     """Recount the top accounts every so many seconds, and everybody whenever something vanished, until SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # a container's first process ends only if it says so
     logs.write_json(settings.log_level)
     announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
     METRICS.register(reconcile_metrics.OF_THE_LAST_RUN)

@@ -145,6 +145,16 @@ def test_events_are_handled_in_order_and_a_sigterm_ends_with_what_is_done(kafka,
     assert start().line() == "2 e-3"
 
 
+def test_a_sigterm_ends_a_worker_that_still_waits_for_kafka(start, monkeypatch):
+    """Also where it is a container's first process, which no signal ends that it does not handle."""
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", f"127.0.0.1:{free_port()}")
+    worker = start()
+    eventually(lambda: any(reason.startswith("kafka: ") for reason in worker.waiting_for()), within=60)
+    worker.signal(signal.SIGTERM)
+    code, log = worker.ended()
+    assert code == 0, log
+
+
 def test_an_event_whose_handler_failed_is_not_acknowledged(kafka, start):
     """The process ends, and the next one reads it again."""
     kafka.publish(1)

@@ -1,5 +1,7 @@
 """A worker, put together: wait for the parts, then consume until told to stop."""
 
+import signal
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -62,6 +64,9 @@ def run_worker(
     command that makes up for events that vanished. refresh: what is called once before the work begins and then every
     few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute.
     """
+    # No signal ends a container's first process unless it is handled; until Faust handles it, nothing has begun.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
     logs.write_json(settings.log_level)
     traces.start(service, settings)
     announce_build(service, settings.build_commit, own(service).labels())
