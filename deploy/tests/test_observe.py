@@ -81,7 +81,10 @@ def test_an_alarm_says_what_happened_and_where_to_read_on(rule):
 
 
 def test_each_alarm_of_the_services_has_a_section_of_its_name_and_each_section_an_alarm():
-    """Under Alarms in operations.md."""
+    """Under Alarms in operations.md; those of the cluster share a table."""
+    table = OPERATIONS.partition("\n## Alarms of the cluster\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert sorted(rows) == sorted(rule["alert"] for rule in expressions.rules("kubernetes"))
     section = OPERATIONS.partition("\n## Alarms\n")[2].partition("\n## ")[0]
     named = {
         rule["alert"] for rule in ALERTS if rule["annotations"]["runbook_url"].endswith(f"#{rule['alert'].lower()}")
