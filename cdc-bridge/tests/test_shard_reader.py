@@ -338,3 +338,14 @@ def test_the_pace():
     assert pauses[1] == 0.2
     assert pauses == sorted(pauses)
     assert pauses[-1] == IDLE_SECONDS[1] == 0.5
+
+
+def test_each_event_is_a_span_of_the_trace_that_its_row_carries(world, shard, spans):
+    """From when its page was begun; what carries none begins a trace, under its event_id."""
+    shard.records[1]["dynamodb"]["NewImage"]["traceparent"] = {"S": f"00-{'a' * 32}-{'b' * 16}-01"}
+    run(world.reader())
+    made = {span.attributes["event_id"]: span for span in spans()}
+    assert sorted(made) == ALL
+    assert {(span.name, span.kind.name) for span in made.values()} == {("publish FollowChanged", "PRODUCER")}
+    assert [event_id for event_id, span in made.items() if span.parent] == ["event-2"]
+    assert f"{made['event-2'].context.trace_id:032x}" == "a" * 32
