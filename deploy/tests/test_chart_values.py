@@ -85,6 +85,16 @@ def test_pods_may_talk_to_whom_their_settings_name_and_to_nobody_else(chart):
         assert {*values.get("networkPolicy", {}).get("egress", ())} <= {"dns", "collector"} | needed
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_an_upgrade_is_compared_with_every_service(name):
+    """One that the list lacks would break unasked."""
+    assert CHARTS[name].values["contracts"] == {
+        "enabled": True,
+        "deployed": [f"http://{each}-admin:9090" for each in SERVICES],
+        "allowUnknown": False,
+    }
+
+
 def test_edges_scale_by_load_and_workers_by_lag_where_that_is_measured():
     """How many pods a page needs is not known yet, so timeline-service's autoscaler waits."""
     on = {chart.name for chart in CHARTS.values() if chart.values.get("autoscaling", {}).get("enabled")}
