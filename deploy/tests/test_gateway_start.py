@@ -97,16 +97,19 @@ def test_it_answers_by_https_from_the_edges_until_it_is_told_to_quit(tmp_path):
         except urllib.error.URLError:
             return False
 
-    process = subprocess.Popen(COMMAND, env=settings)
+    process = subprocess.Popen(COMMAND, env=settings, stdout=subprocess.PIPE, text=True)
     try:
         eventually(healthy)
         status, body = get(f"https://127.0.0.1:{port}/v1/users/nobody")
         assert (status, json.loads(body)["status"]) == (401, 401)
-        assert get(f"https://127.0.0.1:{port}/v1/timeline")[0] == 502
+        assert get(f"https://127.0.0.1:{port}/v1/timeline?limit=2")[0] == 502
         assert get(f"https://127.0.0.1:{port}/follow-service/metrics")[0] == 404
         assert 'build_info{service="gateway",version=' in get(f"http://127.0.0.1:{admin_port}/metrics")[1]
         process.send_signal(signal.SIGQUIT)
-        assert process.wait(10) == 0
+        said, _ = process.communicate(timeout=10)
+        assert process.returncode == 0
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
+    logged = {(line["path"], line["status"]) for line in map(json.loads, said.splitlines())}
+    assert {("/v1/users/nobody", 401), ("/v1/timeline", 502), ("/follow-service/metrics", 404)} <= logged
