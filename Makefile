@@ -8,6 +8,9 @@ PYTHON ?= $(firstword $(shell for each in python3.11 python3.12 python3.13 pytho
 LOCK := deploy/local/requirements.txt
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
+STORES := $(foreach each,kafka redis dynamodb registry issuer,$(each).stores)
+CLUSTER = SECURE=scram STACK_HOST=$(STORES_HOST) STACK_NAMES='$(STORES)' GATEWAY_NAME=gateway.local \
+  GATEWAY_CA_FILE=$(CURDIR)/.stack/cluster/gateway-ca.pem TABLE_PREFIX=local- $(STACK)
 IMAGES = $(BIN)/python deploy/images/build.py $(S) $(TAG:%=--tag %) $(REGISTRY:%=--registry %)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-package event-contracts $(LIBS:libs/%=--no-emit-package murmuration-%) --custom-compile-command 'make lock'
@@ -17,10 +20,10 @@ CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-ch
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts
+.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: up ## the whole system up, a small world in it, and one story told through HTTP
 	@$(STACK) exec -- $(BIN)/python e2e-tests/demo.py
@@ -70,8 +73,8 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:deploy:deploy/aws $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
-	  e2e-tests/*.py e2e-tests/proofs deploy/proofs/alarms.py deploy/observe
+	@MYPYPATH=deploy/local:deploy:deploy/aws:deploy/cluster $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
+	  e2e-tests/*.py e2e-tests/proofs deploy/proofs/alarms.py deploy/observe deploy/cluster
 	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
@@ -99,6 +102,12 @@ deploy: ## `helm upgrade --install` of one chart with an environment's values: E
 
 package: $(BIN)/ready ## pack a chart into dist/: CHART=follow-service/chart
 	@$(HELM) dependency update --skip-refresh $(CHART) >/dev/null && $(HELM) package --destination dist $(CHART)
+
+cluster-e2e: $(BIN)/ready parts charts ## everything on the cluster of KUBECONFIG, under traffic; STORES_HOST=, ONLY=kills; deploy/cluster/README.md
+	@$(if $(STORES_HOST),,echo 'name an address of this machine that pods reach: make cluster-e2e STORES_HOST=172.16.0.9' >&2; exit 2)
+	@$(if $(ONLY),,$(CLUSTER) reset --name cluster)
+	@$(CLUSTER) up --name cluster --only kafka,dynamodb,redis,registry,gateway
+	@ONLY=$(ONLY) $(CLUSTER) exec --name cluster -- $(BIN)/python deploy/cluster/e2e.py
 
 release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
 	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'
