@@ -74,8 +74,8 @@ lint: $(BIN)/ready ## what ruff says
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
 	@MYPYPATH=deploy/local:deploy:deploy/aws:deploy/cluster $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
-	  e2e-tests/*.py e2e-tests/proofs deploy/proofs/alarms.py deploy/observe deploy/cluster
-	@MYPYPATH=$$(echo */bench/.. */drills/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills
+	  e2e-tests/*.py deploy/observe deploy/cluster
+	@MYPYPATH=$$(echo */bench/.. */drills/.. */proofs/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills */proofs
 
 fmt: $(BIN)/ready ## format the code, and mend what ruff can mend
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -36,16 +36,16 @@ RUNNING = [
 ]
 WORKER = [key for key in [*PODS, *RUNNING, "contracts", "keda"] if key != "tests"]
 EDGE = [*PODS, *RUNNING, "contracts", "autoscaling", "service", "httpRoute", "ingress"]
-AWS = {"AWS_DEFAULT_REGION": {"type": "string", "pattern": "^[a-z0-9-]+$"}}
-URL = {"type": "string", "pattern": "^https?://.+"}
+Schema = dict[str, Any]
+AWS: dict[str, Schema] = {"AWS_DEFAULT_REGION": {"type": "string", "pattern": "^[a-z0-9-]+$"}}
+URL: Schema = {"type": "string", "pattern": "^https?://.+"}
 AWS_DYNAMODB = {**AWS, "AWS_ENDPOINT_URL_DYNAMODB": URL}
-TRACES = {  # what OpenTelemetry's SDK reads by itself
+TRACES: dict[str, Schema] = {  # what OpenTelemetry's SDK reads by itself
     "OTEL_TRACES_SAMPLER": {"type": "string", "pattern": "^(parentbased_)?(always_on|always_off|traceidratio)$"},
     "OTEL_TRACES_SAMPLER_ARG": {"type": ["number", "string"], "pattern": r"^[0-9.]+$"},
     "OTEL_RESOURCE_ATTRIBUTES": {"type": "string", "pattern": "="},
 }
 AWS_FILES = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE")
-Schema = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def trims() -> dict[str, Any]:
         stream |= records(here.store)
         logged = [said for bridge in here.bridges for said in bridge.logged() if said.get("table") == "followers"]
         gaps = [said for said in logged if said["message"] == "gap"]
-        seen = {said.get("shard_id") for said in logged}
+        seen = {said["shard_id"] for said in logged if "shard_id" in said}
         here.collect_published()  # a gap names the last checkpoint: some records behind that may have been published
         lost = {event_id for event_id in trimmed if any(_covers(gap, stream[event_id], seen) for gap in gaps)}
         lost -= {message.event_id for message in here.collected}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from observe import expressions, generate
+from observe import expressions, write_files
 
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.services import SERVICES
@@ -42,15 +42,15 @@ def labels_of(metric):
 
 
 def test_what_is_made_of_the_descriptions_is_up_to_date():
-    """After a change: python deploy/observe/generate.py."""
-    made = generate.generated()
+    """After a change: python deploy/observe/write_files.py."""
+    made = write_files.generated()
     assert {path: path.read_text("utf-8") for path in made} == made
     assert {*(OBSERVE / "dashboards").iterdir()} == {path for path in made if path.suffix == ".json"}
 
 
 def test_links_of_the_rules_may_begin_with_an_address():
     """As a pager needs them."""
-    (rules,) = (text for path, text in generate.generated("https://docs.example/").items() if path.suffix == ".yaml")
+    (rules,) = (text for path, text in write_files.generated("https://docs.example/").items() if path.suffix == ".yaml")
     links = re.findall(r"runbook_url: (\S+)", rules)
     assert links
     assert all(link.startswith("https://docs.example/docs/operations.md#") for link in links)

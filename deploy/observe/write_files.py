@@ -1,6 +1,6 @@
 """Make what Grafana and the Prometheus operator load, of dashboards.yaml and rules/.
 
-Run it after a change: python deploy/observe/generate.py
+Run it after a change: python deploy/observe/write_files.py
 `--docs URL` prints only the PrometheusRules, with links into docs/ that begin with the address where you serve it.
 """
 
@@ -24,7 +24,7 @@ def generated(docs: str = "") -> dict[Path, str]:
         for name, board in described.items()
     }
     rules = yaml.safe_dump_all([operators(path, docs) for path in sorted(HERE.glob("rules/*.yaml"))], sort_keys=False)
-    return boards | {HERE / "prometheusrule.yaml": f"# Made by generate.py of rules/; do not edit.\n{rules}"}
+    return boards | {HERE / "prometheusrule.yaml": f"# Made by write_files.py of rules/; do not edit.\n{rules}"}
 
 
 def dashboard(name: str, title: str, panels: list[tuple[str, str, dict[str, str]]]) -> dict[str, Any]:
