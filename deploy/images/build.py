@@ -16,6 +16,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -108,14 +109,15 @@ class Tool:
 
     def labels(self, reference: str) -> dict[str, str]:
         """Return an image's labels, none if there is no such image."""
-        labels = ".OCIv1.Config.Labels" if self.is_buildah else ".Config.Labels"
-        return json.loads(self._ask(reference, f"{{{{json {labels}}}}}") or "{}") or {}
+        found = self._inspect(reference)
+        config = found.get("OCIv1", {}).get("config", {}) if self.is_buildah else found.get("Config", {})
+        return config.get("Labels") or {}
 
     def size(self, reference: str) -> str:
         """Return how much room it takes unpacked."""
         if self.is_buildah:
             return _output(self.name, "images", "--format", "{{.Size}}", reference).partition("\n")[0]
-        return f"{int(self._ask(reference, '{{.Size}}')) / 1e6:.0f} MB"
+        return f"{self._inspect(reference)['Size'] / 1e6:.0f} MB"
 
     def build(self, image: Image, reference: str) -> None:
         """Build it from the repository's root."""
@@ -144,12 +146,14 @@ class Tool:
         else:
             self._run("save", "-o", str(file), reference)
 
-    def _ask(self, reference: str, template: str) -> str:
+    def _inspect(self, reference: str) -> dict[str, Any]:
+        """Return what the tool knows of an image, nothing if there is no such image."""
         command = ["inspect", "--type", "image"] if self.is_buildah else ["image", "inspect"]
-        said = subprocess.run(
-            [self.name, *command, "--format", template, reference], capture_output=True, text=True, check=False
-        )
-        return said.stdout.strip() if said.returncode == 0 else ""
+        said = subprocess.run([self.name, *command, reference], capture_output=True, text=True, check=False)
+        if said.returncode:
+            return {}
+        found = json.loads(said.stdout)
+        return dict(found if self.is_buildah else found[0])
 
     def _run(self, *arguments: str) -> None:
         done = subprocess.run(

@@ -14,18 +14,11 @@ import sys
 import sysconfig
 from pathlib import Path
 
-# Of what wheels are linked to, the C++ library is the one that Python itself does not need.
-ALWAYS = {
-    "base-files",
-    "ca-certificates",
-    "libgcc-s1",
-    "libstdc++6",
-    "media-types",
-    "netbase",
-    "tzdata",
-}  # the C++ for wheels
-LEFT_OUT = ("config-", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tkinter")
-NOT_COPIED = ("/usr/bin/", "/usr/sbin/", *(f"/usr/share/{each}/" for each in ("doc", "lintian", "locale", "man")))
+# libstdc++6 and libgcc-s1 are what wheels are linked to besides.
+ALWAYS = {"base-files", "ca-certificates", "libgcc-s1", "libstdc++6", "media-types", "netbase", "tzdata"}
+LEFT_OUT = ("config-", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tkinter", "turtle")
+NOT_COPIED = ("/etc/update-motd.d/", "/usr/bin/", "/usr/sbin/")
+NO_DATA = ("/usr/share/doc/", "/usr/share/lintian/", "/usr/share/locale/", "/usr/share/man/")
 INFO = Path("/var/lib/dpkg/info")
 USER = "murmuration:x:10001:10001::/tmp:/usr/sbin/nologin\n"
 GROUP = "murmuration:x:10001:\n"
@@ -106,7 +99,7 @@ def _copy(root: Path, listing: Path) -> None:
     for line in _lines(listing):
         path = _real(Path(line))
         target = root / str(path).lstrip("/")
-        is_unwanted = str(path).startswith(NOT_COPIED) and path.name != "copyright"
+        is_unwanted = str(path).startswith((*NOT_COPIED, *NO_DATA)) and path.name != "copyright"
         is_file = path.is_symlink() or path.is_file()
         if is_file and not is_unwanted and "/gconv/" not in line and not os.path.lexists(target):
             target.parent.mkdir(parents=True, exist_ok=True)

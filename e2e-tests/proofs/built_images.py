@@ -42,11 +42,12 @@ def is_writable(folder):
         return False
     return True
 paths = [path for top in ("/usr", "/etc", "/opt", "/var") for path in pathlib.Path(top).rglob("*")]
+library = set(pathlib.Path(os.__file__).parent.rglob("*"))
 files = [path for path in paths if path.is_file() and not path.is_symlink()]
 print(json.dumps({{
     "distributions": {{each.name: each.version for each in importlib.metadata.distributions()}},
     "modules": sorted(path.name for path in pathlib.Path("/app/lib/python3.11/site-packages").iterdir()),
-    "programs": [str(f) for f in files if f.stat().st_mode & 0o111 and ".so" not in f.name],
+    "programs": [str(f) for f in files if f.stat().st_mode & 0o111 and ".so" not in f.name and f not in library],
     "setuid": [str(f) for f in files if f.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)],
     "user": [os.getuid(), os.getgid()],
     "writable": [f for f in ["/", "/app", "/etc", "/usr", "/var", *{WRITABLE}] if is_writable(f)],
@@ -124,6 +125,8 @@ def _labels(tool: Tool, image: Image, reference: str, found: dict[str, Any]) -> 
         given = labels.get(f"org.opencontainers.image.{name}")
         if given != value:
             yield f"its label {name} is {given!r}, not {value!r}"
+    if tool.inputs(reference) != image.inputs():
+        yield "it would be built again, though nothing has changed"
     if found["commit"] != commit:
         yield f"BUILD_COMMIT is {found['commit']!r}, not {commit!r}"
 
