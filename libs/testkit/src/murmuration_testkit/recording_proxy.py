@@ -50,27 +50,22 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: Recorder
 
-    def setup(self) -> None:
-        super().setup()
-        self._store = http.client.HTTPConnection(HOST, self.server.behind, timeout=PATIENCE_S)
-
-    def finish(self) -> None:
-        super().finish()
-        self._store.close()
-
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         key = re.search(r"Credential=([^/]+)/", self.headers.get("Authorization", ""))
         self.server.note(key[1] if key else "", self.headers["X-Amz-Target"].partition(".")[2], json.loads(body))
         headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
+        store = http.client.HTTPConnection(HOST, self.server.behind, timeout=PATIENCE_S)  # none that may have ended
         try:
-            self._store.request("POST", self.path, body, headers)
-            answer = self._store.getresponse()
-            found = answer.read()
-        except (OSError, http.client.HTTPException):  # the store ends: as if there were no proxy
+            store.request("POST", self.path, body, headers)
+            answer = store.getresponse()
+            self._pass_on(answer, answer.read())
+        except (OSError, http.client.HTTPException):  # one of them ends: as if there were no proxy
             self.close_connection = True
-            self._store.close()
-            return
+        finally:
+            store.close()
+
+    def _pass_on(self, answer: http.client.HTTPResponse, found: bytes) -> None:
         self.send_response_only(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in ("connection", "content-length", "transfer-encoding"):
