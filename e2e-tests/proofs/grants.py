@@ -204,7 +204,7 @@ def _operators() -> list[str]:
         *_python(counts, "count_aggregator", "dead-letters", "list"),
         *_python(counts, "count_aggregator", "dead-letters", "handle", *quick),
         *_python(fanout, "fanout_worker", "dead-letters", "handle"),
-        *_python("tweet-service", "tweet_service", "erase", "--once", settings={"ERASURE_SETTLED_SECONDS": "0"}),
+        *_python("tweet-service", "tweet_service", "erase", "--once", settings={"ERASURE_SETTLED_SECONDS": "1"}),
     ]
 
 

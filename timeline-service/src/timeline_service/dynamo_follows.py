@@ -30,11 +30,12 @@ class DynamoFollows:
                 TableName=self._table,
                 IndexName=FOLLOWERS.by_follower,
                 KeyConditionExpression="follower_id = :user",
+                ProjectionExpression=FOLLOWERS.followee_id,
                 ExpressionAttributeValues={":user": {"S": user_id}},
             )
             indexed = {item[FOLLOWERS.followee_id]["S"] for page in pages for item in page["Items"]}
         keys = [_edge(user_id, followee_id) for followee_id in noted]
-        edges = items(self._dynamodb, self._table, keys, FOLLOWERS.followee_id)
+        edges = items(self._dynamodb, self._table, keys, ProjectionExpression=FOLLOWERS.followee_id)
         return frozenset(indexed.difference(noted) | {edge[FOLLOWERS.followee_id]["S"] for edge in edges})
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 QUERIES = 16  # at once, over all requests
+SHOWN: dict[str, Any] = {
+    "ProjectionExpression": "tweet_id, author_id, #text, created_at, deleted_at",
+    "ExpressionAttributeNames": {"#text": TWEETS.text},
+}
 
 
 class DynamoTweets:
@@ -28,14 +32,16 @@ class DynamoTweets:
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
         with errors_named():
-            self._dynamodb.get_item(TableName=self._table, Key={TWEETS.tweet_id: {"S": "-"}})
+            key: Any = {TWEETS.tweet_id: {"S": "-"}}
+            self._dynamodb.get_item(TableName=self._table, Key=key, ProjectionExpression=TWEETS.tweet_id)
 
     def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
         """Ask one query for each author; so many tweets are looked at, the deleted among them are left out."""
         return dict(self._threads.map(partial(self._by_author, count), below.items()))
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
-        found = items(self._dynamodb, self._table, [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids])
+        keys = [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids]
+        found = items(self._dynamodb, self._table, keys, **SHOWN)
         return {item[TWEETS.tweet_id]["S"]: _tweet(item) for item in found if TWEETS.deleted_at not in item}
 
     def _by_author(self, count: int, author: tuple[str, str]) -> tuple[str, Run]:

@@ -131,10 +131,9 @@ def errors_named(store: str = "DynamoDB") -> Iterator[None]:
         raise
 
 
-def items(dynamodb: DynamoDBClient, table: str, keys: Sequence[Any], attributes: str = "") -> Iterator[Any]:
-    """Give the items that are there, or these attributes of them, strongly consistent, however many keys there are."""
+def items(dynamodb: DynamoDBClient, table: str, keys: Sequence[Any], **projected: Any) -> Iterator[Any]:
+    """Give the items that are there, as far as they are projected, strongly consistent, however many keys there are."""
     wanted, throttled = list(keys), 0
-    projected = {"ProjectionExpression": attributes} if attributes else {}
     while wanted:
         request: Any = {table: {"Keys": wanted[:BATCH], "ConsistentRead": True, **projected}}
         with errors_named():
