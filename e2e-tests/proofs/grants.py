@@ -6,6 +6,7 @@ that nobody used.
 """
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -40,6 +41,7 @@ OURS = {"local"}  # this file's own access key
 TESTS = ["test_story.py", "test_accounts.py"]
 CELEBRITIES = {"CELEBRITY_THRESHOLD": "2", "CELEBRITY_AHEAD": "2"}
 ARN = "arn:aws:dynamodb:ddblocal:000000000000:table/tweets/stream/2020-01-01T00:00:00.000"
+TRACED = r"(\[program:(?:follow|tweet)-service\]\n(?:.+\n)*?environment=)"
 TAKEN = "somebody has this id"
 
 
@@ -100,10 +102,11 @@ def _move_the_store(behind: int) -> None:
     control("stop", *PROCESSES)
     conf = Path(os.environ["STACK_SUPERVISOR_CONF"])
     text = conf.read_text()
-    conf.write_text(text.replace("-port %(ENV_DYNAMODB_PORT)s", f"-port {behind}"))
-    assert conf.read_text() != text
+    moved = text.replace("-port %(ENV_DYNAMODB_PORT)s", f"-port {behind}")
+    conf.write_text(re.sub(TRACED, r'\1OTEL_TRACES_EXPORTER="console",', moved))  # rows then carry a traceparent
+    assert text != moved != conf.read_text()
     control("reread")
-    control("update", "dynamodb")
+    control("update", "dynamodb", "follow-service", "tweet-service")
     control("start", "dynamodb")
     store = boto3.client("dynamodb", endpoint_url=f"http://127.0.0.1:{behind}")
 
@@ -214,9 +217,11 @@ def _lost_events() -> list[str]:
     dave.follow(bob)
     eventually(lambda: bob.counts()[0], 1)
     control("stop", "count-aggregator")
-    alice.follow(bob)
-    caught_up("fanout-worker")
     kafka = admin()
+    before = sum(ends(kafka, "FollowChanged").values())
+    alice.follow(bob)
+    eventually(lambda: sum(ends(kafka, "FollowChanged").values()) > before, expected=True)
+    caught_up("fanout-worker")
     gone = [TopicPartition("FollowChanged", number, offset) for number, offset in ends(kafka, "FollowChanged").items()]
     for future in kafka.delete_records(gone).values():
         future.result(10)
