@@ -26,6 +26,8 @@ from kube import (
 )
 from telling import NotAsItShouldBeError, expect, say, timed
 
+from murmuration_testkit.waiting import eventually
+
 NEXT_TAG = os.environ.get("NEXT_TAG", "next")
 INCOMPATIBLE_TAG = os.environ.get("INCOMPATIBLE_TAG", "incompatible")
 GONE_TAG = "was-never-built"
@@ -116,25 +118,32 @@ def incompatible() -> None:
 def secrets_change() -> None:
     """Other passwords of Kafka and Redis, taken over by a rolling restart; the old ones let nobody in afterwards."""
     for user in ("cdc-bridge", "count-aggregator"):
-        stores.another_kafka_password(user)
+        old = stores.another_kafka_password(user)
         timed(f"{user}: another password of Kafka", restart, user)
+        expect(f"Kafka lets {user} in with the old password", stores.kafka_lets_in(user, old), wanted=False)
     for user in ("timeline-service", "fanout-worker"):
         old = stores.another_redis_password(user)
         timed(f"{user}: another password of Redis", restart, user)
         stores.redis_command("ACL", "SETUSER", user, f"<{old}")
+        expect(f"Redis lets {user} in with the old password", stores.redis_lets_in(user, old), wanted=False)
 
 
 def certificate_change() -> None:
     """Another certificate of the gateway, by another authority, taken over by a rolling restart."""
     made = ssl.PEM_cert_to_DER_cert(stores.certificate().decode())
     timed("gateway: another certificate", restart, "gateway")
+    eventually(lambda: {_shown() for _ in range(6)}, {made}, within=60)
+
+
+def _shown() -> bytes | None:
+    """Return the certificate that the gateway shows to a new connection, by an authority that clients trust."""
     host, port = os.environ["GATEWAY_URL"].removeprefix("https://").rsplit(":", 1)
     context = ssl.create_default_context(cafile=os.environ["GATEWAY_CA_FILE"])
     with (
         socket.create_connection((host, int(port)), 10) as plain,
         context.wrap_socket(plain, server_hostname=stores.GATEWAY) as secured,
     ):
-        expect("the gateway shows the new certificate", secured.getpeercert(binary_form=True), made)
+        return secured.getpeercert(binary_form=True)
 
 
 def _to(name: str, tag: str) -> None:

@@ -111,7 +111,7 @@ def deployments() -> list[str]:
 
 
 def settled(*names: str) -> None:
-    """Wait until every deployment, or each of these, runs as it should and its old pods are gone."""
+    """Wait until every deployment, or each of these, runs as it should; old pods may be on their way out."""
     for name in names or deployments():
         kubectl("rollout", "status", f"deployment/{name}", f"--timeout={TIMEOUT}")
 

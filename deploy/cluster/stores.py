@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
     ScramCredentialInfo,
     ScramMechanism,
     UserScramCredentialUpsertion,
@@ -20,6 +22,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from kube import NAMESPACE, SERVICES, apply, kubectl
 
 from murmuration_runtime import dynamo
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.settings import read
 from murmuration_testkit import tokens, topics
 from murmuration_testkit.certificates import Authority
 from murmuration_testkit.services import SERVICES as LISTED
@@ -95,8 +99,8 @@ def certificate() -> bytes:
     return pair.certificate.read_bytes()
 
 
-def another_kafka_password(user: str) -> None:
-    """Give a user of Kafka another password, in Kafka and in its secret: the old one lets nobody in any more."""
+def another_kafka_password(user: str) -> str:
+    """Give a user of Kafka another password, in Kafka and in its secret; return the old one, which lets nobody in."""
     password = secrets.token_hex(16)
     kafka = topics.admin()
     one = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, ITERATIONS)
@@ -106,6 +110,7 @@ def another_kafka_password(user: str) -> None:
         future.result(10)
     value = base64.b64encode(password.encode()).decode()
     _change(user, {"kafka-password": value})
+    return (_directory() / "secrets" / user).read_text()
 
 
 def another_redis_password(user: str) -> str:
@@ -114,6 +119,27 @@ def another_redis_password(user: str) -> str:
     redis_command("ACL", "SETUSER", user, f">{new}")
     _change(user, {"redis-password": base64.b64encode(new.encode()).decode()})
     return old
+
+
+def kafka_lets_in(user: str, password: str) -> bool:
+    """Tell whether Kafka takes this password."""
+    told = read(KafkaSettings).librdkafka(log_level=0, **{"sasl.username": user, "sasl.password": password})
+    try:
+        AdminClient(told).list_topics(timeout=5)
+    except KafkaException:
+        return False
+    return True
+
+
+def redis_lets_in(user: str, password: str) -> bool:
+    """Tell whether Redis takes this password."""
+    ca = os.environ["REDIS_CA_FILE"]
+    client: Any = redis.Redis.from_url(os.environ["REDIS_URL"], username=user, password=password, ssl_ca_certs=ca)
+    try:
+        client.ping()
+    except redis.AuthenticationError:
+        return False
+    return True
 
 
 def tables() -> list[str]:
