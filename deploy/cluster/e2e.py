@@ -60,8 +60,9 @@ def workers() -> None:
 
 
 def uninstalled() -> None:
-    """Uninstall every chart: nothing of what is stored goes, as a second installation of one service shows."""
+    """Uninstall every chart: no table and no topic goes with it."""
     before = stores.tables(), stores.topics_there()
+    expect("tables and topics before", all(before), wanted=True)
     for name in ("tables", "schemas", *EDGES, *WORKERS):
         helm("uninstall", name, "--wait")
     expect("the tables and topics afterwards", (stores.tables(), stores.topics_there()), before)

@@ -143,15 +143,15 @@ def redis_lets_in(user: str, password: str) -> bool:
 
 
 def tables() -> list[str]:
-    """Return the tables that there are."""
+    """Return the charts' tables that there are."""
     listed: list[str] = dynamo.client().list_tables()["TableNames"]
-    return listed
+    return [name for name in listed if name.startswith(os.environ["TABLE_PREFIX"])]
 
 
 def topics_there() -> list[str]:
-    """Return the topics that there are."""
+    """Return the charts' topics that there are."""
     kafka = topics.admin()
-    return sorted(kafka.list_topics(timeout=10).topics)
+    return sorted(name for name in kafka.list_topics(timeout=10).topics if name.startswith("local."))
 
 
 def redis_command(*words: str) -> None:

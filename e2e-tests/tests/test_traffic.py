@@ -1,6 +1,8 @@
 """The traffic that drills and the cluster's proof stand on: it counts what it sends, and it sees what is not right."""
 
-from murmuration_testkit.traffic import Rates, Traffic
+from collections import Counter
+
+from murmuration_testkit.traffic import THREADS, Rates, Traffic
 from murmuration_testkit.waiting import eventually, remaining
 
 
@@ -26,3 +28,20 @@ def test_traffic_has_its_rates_and_sees_each_kind_of_difference():
         "without a row",
         "asked for",
     }
+
+
+def test_a_request_that_failed_is_sent_once_more_and_counted():
+    """Mended if the second attempt is answered, failed if it is not; and what was not answered is no difference."""
+    nobody, seen = "http://127.0.0.1:9", Counter()
+
+    def place(path):
+        seen[path] += 1
+        return nobody + path if path == "/v1/tweets" or seen[path] % 2 else path
+
+    traffic = Traffic(Rates(follows=10, tweets=10, pages=10), people=1 + THREADS, place=place)
+    traffic.start()
+    eventually(traffic.failed, within=20)
+    eventually(lambda: traffic.mended() > 0, within=20)
+    traffic.stop()
+    assert {failure.request for failure in traffic.failed()} >= {"POST /v1/tweets"}
+    assert remaining(traffic.crowd.differences, within=20) == []
