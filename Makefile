@@ -109,8 +109,8 @@ cluster-e2e: $(BIN)/ready parts charts ## everything on the cluster of KUBECONFI
 	@$(CLUSTER) up --name cluster --only kafka,dynamodb,redis,registry,gateway
 	@ONLY=$(ONLY) $(CLUSTER) exec --name cluster -- $(BIN)/python deploy/cluster/e2e.py
 
-release: $(BIN)/ready ## raise a service's version, note it, build image and chart: S=follow-service WHY='what changed' PART=minor
-	@$(BIN)/python deploy/release.py '$(S)' --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'
+release: $(BIN)/ready ## raise services' versions, note them, build images and charts: S='follow-service gateway' WHY='what changed' PART=minor
+	@$(BIN)/python deploy/release.py $(S) --part '$(or $(PART),minor)' --why "$$WHY" --registry '$(REGISTRY)'
 
 lock: $(BIN)/uv ## pin every dependency of this repository anew, and of each image; KEEP=1 adds what is new and keeps the rest
 	@$(COMPILE) $(if $(KEEP),,--upgrade) --all-extras $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)

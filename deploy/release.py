@@ -1,7 +1,7 @@
-"""Release one service: its version, its chart's, its changelog, its line in released.yaml, its image and its package.
+"""Release services: versions, charts' versions, changelogs, lines in released.yaml, images and charts' packages.
 
-Rule: two commits. The first has the new version; the second names the first in released.yaml, which is what runs beside
-new code from then on. Image and chart are built after both: whatever fails there is repeated with the command that is
+Rule: two commits. The first has the new versions; the second names the first in released.yaml: what runs beside new
+code from then on. Images and charts are built after both: whatever fails there is repeated with the commands that are
 named, and no commit need be undone. The gateway and the admin's image are released too, but nothing runs beside them.
 """
 
@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from murmuration_testkit.services import SERVICES
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PARTS = ("major", "minor", "patch")
+SUBJECT = 72
 FOLDERS = {name: name for name in SERVICES} | {"gateway": "deploy/gateway", "admin": "deploy/admin"}
-CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart")}  # of the others: the chart in their folder
+CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart")}  # every other has its chart in its folder
 
 
 class ReleaseError(Exception):
@@ -83,50 +85,66 @@ def note(service: str, version: str, commit: str, repository: Path = REPOSITORY)
         file.write_text(f"{text}{line}\n")
 
 
-def release(service: str, part: str, why: str, repository: Path = REPOSITORY) -> str:
-    """Make the commits; return the version."""
+def release(services: Sequence[str], part: str, why: str, repository: Path = REPOSITORY) -> dict[str, str]:
+    """Make the commits; return the versions."""
     if not why.strip():
         raise ReleaseError("Say in one line what changed: WHY='…'. It goes into the changelog.")
     if _git(repository, "status", "--porcelain"):
         raise ReleaseError("There are changes that are not committed: commit or stash them first.")
-    version = edit(service, part, why, datetime.now(UTC).date().isoformat(), repository)
+    day = datetime.now(UTC).date().isoformat()
+    versions = {service: edit(service, part, why, day, repository) for service in services}
+    told = ", ".join(f"{service} {version}" for service, version in versions.items())
     _git(repository, "add", "--all")
-    _git(repository, "commit", "--quiet", "--message", f"Release {service} {version}", "--message", why)
-    if service in SERVICES:
-        note(service, version, _git(repository, "rev-parse", "HEAD"), repository)
-        _git(repository, "commit", "--quiet", "--all", "--message", f"{service} {version} is the released one")
-    return version
+    _git(repository, "commit", "--quiet", "--message", _subject("Release", told), "--message", f"{told}\n\n{why}")
+    commit = _git(repository, "rev-parse", "HEAD")
+    noted = [service for service in services if service in SERVICES]
+    for service in noted:
+        note(service, versions[service], commit, repository)
+    if noted:
+        _git(repository, "commit", "--quiet", "--all", "--message", _subject("Name the release of", ", ".join(noted)))
+    return versions
 
 
-def build(service: str, version: str, registry: str, repository: Path = REPOSITORY) -> None:
-    """Build the image and the charts' packages, and say what to push where."""
-    for words in (
-        ("images", f"S={service}", f"TAG={version}"),
-        *(("package", f"CHART={it}") for it in charts(service)),
-    ):
-        command = ["make", "--no-print-directory", *words]
-        if subprocess.run(command, cwd=repository, check=False).returncode:
-            raise ReleaseError(f"{service} {version} is committed; this failed, so repeat it: {' '.join(command)}")
+def build(versions: Mapping[str, str], registry: str, repository: Path = REPOSITORY) -> None:
+    """Build the images and pack the charts, and say what to push where."""
     registry = registry or "HOST/PATH"
-    print(f"{service} {version} is released. Push the commits, the image, and what lies in dist/ for it:")
-    print(f"  git push\n  make push S={service} TAG={version} REGISTRY={registry}")
-    print(f"  helm push dist/CHART-VERSION.tgz oci://{registry}/charts")
+    packed = [chart for service in versions for chart in charts(service)]
+    commands = [
+        *(["make", "images", f"S={service}", f"TAG={version}"] for service, version in versions.items()),
+        *(["make", "package", f"CHART={chart}"] for chart in packed),
+    ]
+    for number, command in enumerate(commands):
+        if subprocess.run(command, cwd=repository, check=False).returncode:
+            left = "".join(f"\n  {' '.join(words)}" for words in commands[number:])
+            raise ReleaseError(f"The versions are committed; the build failed. When that is mended, run:{left}")
+    print("Released. Push the commits, the images and the charts:\n  git push")
+    for service, version in versions.items():
+        print(f"  make push S={service} TAG={version} REGISTRY={registry}")
+    for chart in packed:
+        described = yaml.safe_load((repository / chart / "Chart.yaml").read_text())
+        print(f"  helm push dist/{described['name']}-{described['version']}.tgz oci://{registry}/charts")
 
 
 def main() -> int:
     """Release what the command line names."""
     parser = argparse.ArgumentParser(prog="make release", description=__doc__)
-    parser.add_argument("service", choices=sorted(FOLDERS))
+    parser.add_argument("services", nargs="+", choices=sorted(FOLDERS), metavar="SERVICE")
     parser.add_argument("--part", choices=PARTS, default="minor", help="which number of the version is raised")
     parser.add_argument("--why", required=True, help="one line for the changelog")
     parser.add_argument("--registry", default="", help="where images and charts are pushed to")
     asked = parser.parse_args()
     try:
-        build(asked.service, release(asked.service, asked.part, asked.why), asked.registry)
+        build(release(asked.services, asked.part, asked.why), asked.registry)
     except ReleaseError as error:
         sys.stderr.write(f"release: {error}\n")
         return 1
     return 0
+
+
+def _subject(does: str, services: str) -> str:
+    """Return a commit's subject of at most 72 characters."""
+    whole = f"{does} {services}"
+    return whole if len(whole) <= SUBJECT else f"{does} {services.count(',') + 1} services"
 
 
 def _git(repository: Path, *words: str) -> str:

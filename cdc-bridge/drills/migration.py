@@ -1,4 +1,4 @@
-"""The released bridge and this one side by side, through the whole migration of the leases' key, under load.
+"""Bridges of 0.2.0, the last before it, and of today through the whole migration of the leases' key, under load.
 
 Shards roll over and bridges are killed in each of its steps; then what was written against what is on Kafka.
 
@@ -22,7 +22,7 @@ from typing import Any
 from contracts.tables import LEASES, MIGRATIONS
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.dynamodb_local import DynamoDbLocal, dynamodb_local
-from murmuration_testkit.released import Checkout, checkout, releases
+from murmuration_testkit.released import Checkout, Release, checkout
 from murmuration_testkit.waiting import eventually
 
 from .bridges import Bridge
@@ -31,6 +31,7 @@ from .load import World, under_load
 FAULTS = int(os.environ.get("FAULTS", "8"))
 BETWEEN = (0.5, 3.0)
 ALL_MOVED_S = 120.0
+BEFORE = Release("cdc-bridge", "0.2.0", "9320e0f78fa4e029af149883a68c8d41dd44d4d6")
 
 
 class Migration:
@@ -79,7 +80,7 @@ class Migration:
 
 def migration() -> dict[str, Any]:
     """Expand, deploy beside the released release, switch, backfill, end the released one, contract; and compare."""
-    released = checkout(releases()["cdc-bridge"])
+    released = checkout(BEFORE)
     logs = Path(tempfile.mkdtemp(prefix="bridges-"))
     with dynamodb_local() as store, ExitStack() as stack:
         stack.callback(shutil.rmtree, logs)

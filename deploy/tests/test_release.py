@@ -1,5 +1,6 @@
 """A release raises a version everywhere it stands, and names the commit that has it."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def test_a_version_is_raised_in_one_place(part, version):
 
 def test_the_named_commit_has_the_version(repository):
     """The second commit names the first, in which project, chart and changelog agree."""
-    assert release.release("a-service", "minor", WHY, repository) == "0.10.0"
+    assert release.release(["a-service"], "minor", WHY, repository) == {"a-service": "0.10.0"}
     named = yaml.safe_load((repository / release.RELEASED).read_text())["a-service"]
     assert named == {"version": "0.10.0", "commit": git(repository, "rev-parse", "HEAD^")}
 
@@ -60,7 +61,7 @@ def test_the_named_commit_has_the_version(repository):
 def test_the_newest_release_stands_first_in_the_changelog(repository):
     """The title stands once, above it."""
     for _ in range(2):
-        release.release("a-service", "patch", WHY, repository)
+        release.release(["a-service"], "patch", WHY, repository)
     lines = (repository / "a-service/CHANGELOG.md").read_text().splitlines()
     assert [line.split(" (")[0] for line in lines if line.startswith("#")] == [
         "# Changes of a-service", "## 0.9.3", "## 0.9.2",
@@ -71,7 +72,7 @@ def test_nothing_is_released_over_changes_that_are_not_committed(repository):
     """Nobody could tell later what was in it."""
     (repository / "a-service/pyproject.toml").write_text(PROJECT + "# half a thought\n")
     with pytest.raises(release.ReleaseError, match="commit or stash"):
-        release.release("a-service", "minor", WHY, repository)
+        release.release(["a-service"], "minor", WHY, repository)
 
 
 def test_a_chart_that_cannot_be_raised_is_named(repository):
@@ -79,7 +80,7 @@ def test_a_chart_that_cannot_be_raised_is_named(repository):
     (repository / "a-service/chart/Chart.yaml").write_text(CHART.replace("appVersion", "app"))
     git(repository, "commit", "-qam", "a chart without its app's version")
     with pytest.raises(release.ReleaseError, match=r"Chart\.yaml: 0 lines"):
-        release.release("a-service", "minor", WHY, repository)
+        release.release(["a-service"], "minor", WHY, repository)
     assert git(repository, "status", "--porcelain") == ""
 
 
@@ -87,9 +88,28 @@ def test_a_build_that_fails_is_named_with_its_command(repository, capsys):
     """The commits stand; only what failed is repeated. A build that succeeds says what to push."""
     makefile = Path(repository / "Makefile")
     makefile.write_text("images:\n\t@echo $(S) $(TAG) > built\npackage:\n\t@exit 1\n")
-    with pytest.raises(release.ReleaseError, match=r"repeat it: make .* package CHART=a-service/chart"):
-        release.build("a-service", "0.10.0", "", repository)
+    with pytest.raises(release.ReleaseError, match=r"run:\n  make package CHART=a-service/chart$"):
+        release.build({"a-service": "0.10.0"}, "", repository)
     assert (repository / "built").read_text() == "a-service 0.10.0\n"
     makefile.write_text("images package:\n\t@true\n")
-    release.build("a-service", "0.10.0", "registry.example/murmuration", repository)
-    assert "make push S=a-service TAG=0.10.0 REGISTRY=registry.example/murmuration" in capsys.readouterr().out
+    release.build({"a-service": "0.10.0"}, "registry.example/murmuration", repository)
+    said = capsys.readouterr().out
+    assert "make push S=a-service TAG=0.10.0 REGISTRY=registry.example/murmuration\n" in said
+    assert "helm push dist/a-service-1.2.3.tgz oci://registry.example/murmuration/charts\n" in said
+
+
+def test_services_released_together_name_one_commit(repository, monkeypatch):
+    """What runs beside new code is then one tree, and one environment."""
+    for name in ("a-service", "b-service"):
+        monkeypatch.setitem(release.FOLDERS, name, name)
+        monkeypatch.setitem(release.SERVICES, name, None)
+    shutil.copytree(repository / "a-service", repository / "b-service")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "a second service")
+    release.release(["a-service", "b-service"], "major", WHY, repository)
+    named = yaml.safe_load((repository / release.RELEASED).read_text())
+    assert (
+        named["a-service"]
+        == named["b-service"]
+        == {"version": "1.0.0", "commit": git(repository, "rev-parse", "HEAD^")}
+    )
