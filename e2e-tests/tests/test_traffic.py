@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from murmuration_testkit.traffic import THREADS, Rates, Traffic
+from murmuration_testkit.traffic import Rates, Traffic
 from murmuration_testkit.waiting import eventually, remaining
 
 
@@ -38,7 +38,7 @@ def test_a_request_that_failed_is_sent_once_more_and_counted():
         seen[path] += 1
         return nobody + path if path == "/v1/tweets" or seen[path] % 2 else path
 
-    traffic = Traffic(Rates(follows=10, tweets=10, pages=10), people=1 + THREADS, place=place)
+    traffic = Traffic(Rates(follows=10, tweets=10, pages=10), people=8, place=place)
     traffic.start()
     eventually(traffic.failed, within=20)
     eventually(lambda: traffic.mended() > 0, within=20)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from murmuration_testkit.crowd import NOT_ANSWERED, Crowd
 from murmuration_testkit.people import Person, RefusedError
 
-THREADS = 12
+MOST_THREADS = 12
 A_MOMENT_S = 0.5
 LONGEST_WAIT_S = 5.0
 
@@ -47,12 +47,13 @@ class Traffic:
         self._rates = rates
         self._place = place
         self._over = threading.Event()
-        self._threads = ThreadPoolExecutor(THREADS)
+        self._count = min(MOST_THREADS, people)  # each has people of its own
+        self._threads = ThreadPoolExecutor(self._count)
         self._running: list[Future[None]] = []
 
     def start(self) -> None:
         """Begin."""
-        self._running = [self._threads.submit(self._run, n) for n in range(THREADS)]
+        self._running = [self._threads.submit(self._run, n) for n in range(self._count)]
 
     def stop(self) -> None:
         """Let everybody finish what they are doing."""
@@ -71,10 +72,10 @@ class Traffic:
         return sum(not each.final for each in recent) - sum(each.final for each in recent)
 
     def _run(self, number: int) -> None:
-        mine = self.crowd.people[number::THREADS]
+        mine = self.crowd.people[number :: self._count]
         acts = self._acts()
-        every = THREADS / sum(self._rates)
-        due, turn = time.monotonic() + every * number / THREADS, number
+        every = self._count / sum(self._rates)
+        due, turn = time.monotonic() + every * number / self._count, number
         while not self._over.wait(max(0.0, due - time.monotonic())):
             due, turn = due + every, turn + 1
             name, act = acts[turn * 7 % len(acts)]
