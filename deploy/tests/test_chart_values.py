@@ -30,6 +30,7 @@ PEERS = {  # who is talked to by whoever has such a setting
     "REDIS_URL": "redis",
     "JWT_JWKS_URL": "issuer",
     "AWS_ENDPOINT_URL_DYNAMODB": "dynamodb",
+    "AWS_DEFAULT_REGION": "pod-identity",
     **{service.package.upper(): name for name, service in SERVICES.items() if service.is_edge},
 }
 every_chart = pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
@@ -79,10 +80,19 @@ def test_the_chart_of_tables_has_the_settings_that_the_command_reads():
 def test_pods_may_talk_to_whom_their_settings_name_and_to_nobody_else(chart):
     """A NetworkPolicy that lacks a store keeps a pod from being ready; one that has too many protects nothing."""
     needed = {peer for name, peer in PEERS.items() if name in chart.schema["properties"]["settings"]["properties"]}
+    needed |= {"sts"} if "pod-identity" in needed and "dynamodb" not in needed else set()  # dynamodb's rule has STS too
     assert {*chart.values["networkPolicy"]["egress"]} == {"dns"} | needed
     for environment in ENVIRONMENTS:
         values = yaml.safe_load(chart.environment(environment).read_text())
         assert {*values.get("networkPolicy", {}).get("egress", ())} <= {"dns", "collector"} | needed
+
+
+@every_chart
+@pytest.mark.parametrize("environment", ["staging", "production"])
+def test_dynamodb_is_asked_at_the_addresses_that_a_gateway_endpoint_has(chart, environment):
+    """Those are public ones: a rule for the VPC's own range would keep every pod from DynamoDB and its streams."""
+    egress = yaml.safe_load(chart.environment(environment).read_text()).get("networkPolicy", {}).get("egress", {})
+    assert "dynamodb" not in egress
 
 
 @pytest.mark.parametrize("name", SERVICES)

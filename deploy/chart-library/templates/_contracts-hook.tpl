@@ -1,11 +1,11 @@
 {{/*
 Before an upgrade the new image compares its contracts with those of the services that run, and fails the release if
 anything is in the way: docs/operations.md, "Before a release". Helm prints its lines. It reads build_info at admin ports,
-so it needs no settings, no secrets and no token.
+so it needs no settings, no secrets and no token; nor the service's account, which the upgrade itself may have yet to make.
 */}}
 {{- define "murmuration.contractsHook" }}
 {{- if and (.Values.contracts).enabled (not (get . "process")) }}
-{{- $context := merge (dict "process" (dict "component" "guard" "job" true)) . }}
+{{- $context := merge (dict "process" (dict "component" "guard" "job" true "account" "default")) . }}
 ---
 apiVersion: batch/v1
 kind: Job

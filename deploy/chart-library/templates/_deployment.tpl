@@ -5,9 +5,13 @@ kind: Deployment
 metadata:
   name: {{ include "murmuration.name" . }}
   labels: {{- include "murmuration.labels" . | nindent 4 }}
+  {{- $replicas := include "murmuration.replicas" . }}
+  {{- with $replicas }}
+  annotations: {murmuration/replicas: given}
+  {{- end }}
 spec:
-  {{- if not (or (include "murmuration.hpaIsOn" .) (include "murmuration.kedaIsOn" .)) }}
-  replicas: {{ .Values.replicas }}
+  {{- with $replicas }}
+  replicas: {{ . }}
   {{- end }}
   revisionHistoryLimit: 5
   progressDeadlineSeconds: {{ .Values.rollout.progressDeadlineSeconds }}
@@ -20,10 +24,11 @@ spec:
     {{- include "murmuration.pod" . | nindent 4 }}
       {{- if .Values.topologySpread.enabled }}
       topologySpreadConstraints:
-        {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+        {{- range $over, $unsatisfiable := dict "topology.kubernetes.io/zone" .Values.topologySpread.whenUnsatisfiable "kubernetes.io/hostname" "ScheduleAnyway" }}
         - maxSkew: 1
-          topologyKey: {{ . }}
-          whenUnsatisfiable: {{ $.Values.topologySpread.whenUnsatisfiable }}
+          topologyKey: {{ $over }}
+          whenUnsatisfiable: {{ $unsatisfiable }}
+          nodeTaintsPolicy: Honor  # else a cordoned node counts as one without pods
           labelSelector:
             matchLabels: {{- include "murmuration.selector" $ | nindent 14 }}
           matchLabelKeys: [pod-template-hash]

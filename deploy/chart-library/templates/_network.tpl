@@ -52,7 +52,8 @@ spec:
       {{- include "murmuration.selector" . | nindent 6 }}
       murmuration/port: admin
   endpoints:
-    - {port: admin, path: /metrics, interval: {{ .Values.serviceMonitor.interval }}}
+    # honorLabels: build_info{service} is the process's own word; the operator would put the Service's name in its place.
+    - {port: admin, path: /metrics, interval: {{ .Values.serviceMonitor.interval }}, honorLabels: true}
 {{- end }}
 {{- end }}
 

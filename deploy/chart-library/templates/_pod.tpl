@@ -71,7 +71,7 @@ spec:
 
 {{/* What every pod has, tests too: an account, no token, an unprivileged user, a place. */}}
 {{- define "murmuration.podBasics" -}}
-serviceAccountName: {{ include "murmuration.serviceAccountName" . }}
+serviceAccountName: {{ dig "account" (include "murmuration.serviceAccountName" .) (get . "process" | default dict) }}
 automountServiceAccountToken: false
 enableServiceLinks: false  # else FOLLOW_SERVICE_PORT=tcp://… and the like stand in the environment
 {{- with .Values.imagePullSecrets }}

@@ -6,6 +6,21 @@
 {{- if and (not (get . "process")) (dig "keda" "enabled" false (.Values | merge dict)) }}yes{{ end -}}
 {{- end }}
 
+{{/*
+An autoscaler alone says how many. But Helm 3 sets a number that it once gave, and gives no longer, to 1: where the live
+Deployment was given one before its autoscaler was turned on, it is given again the one that it has.
+*/}}
+{{- define "murmuration.replicas" -}}
+{{- if not (or (include "murmuration.hpaIsOn" .) (include "murmuration.kedaIsOn" .)) -}}
+{{ .Values.replicas }}
+{{- else -}}
+{{- $live := lookup "apps/v1" "Deployment" .Release.Namespace (include "murmuration.name" .) -}}
+{{- if dig "metadata" "annotations" "murmuration/replicas" "" $live -}}
+{{ $live.spec.replicas }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "murmuration.hpa" }}
 {{- if include "murmuration.hpaIsOn" . }}
 {{- $scaling := .Values.autoscaling }}
@@ -64,6 +79,11 @@ spec:
         lagThreshold: {{ $keda.lagThreshold | quote }}
         {{- if hasSuffix "SSL" $protocol }}
         tls: enable
+        {{- end }}
+        {{- if eq (get $settings "KAFKA_OAUTH_PROVIDER") "msk-iam" }}
+        sasl: oauthbearer
+        saslTokenProvider: aws_msk_iam
+        awsRegion: {{ required "keda needs settings.KAFKA_OAUTH_AWS_REGION" (get $settings "KAFKA_OAUTH_AWS_REGION") }}
         {{- end }}
       {{- with $keda.authenticationRef }}
       authenticationRef:

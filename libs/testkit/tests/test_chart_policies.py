@@ -16,6 +16,7 @@ GONE = object()
 TEMPLATE = "Deployment.spec.template"
 POD = f"{TEMPLATE}.spec"
 BOX = f"{POD}.containers.0"
+LAG_BY_PASSWORD = {"scaleTargetRef": {"name": "s"}, "triggers": [{"metadata": {"tls": "enable"}}]}
 BREAKS = [
     (releases.labelled, "Service.metadata.labels.app.kubernetes~io/name", GONE),
     (releases.labelled, "Service.metadata.labels.helm~sh/chart", GONE),
@@ -39,6 +40,7 @@ BREAKS = [
     (pods.shares_nothing_with_its_node, f"{BOX}.ports.0.hostPort", 80),
     (pods.has_its_own_account, f"{POD}.serviceAccountName", GONE),
     (pods.has_its_own_account, "Pod.spec.automountServiceAccountToken", GONE),
+    (pods.has_its_own_account, "Job.spec.template.spec.serviceAccountName", "s"),
     (pods.has_its_own_account, "ServiceAccount.automountServiceAccountToken", GONE),
     (pods.knows_no_neighbours, f"{POD}.enableServiceLinks", GONE),
     (pods.keeps_secrets_in_files, f"{BOX}.env.0.name", "KAFKA_SASL_PASSWORD"),
@@ -53,6 +55,8 @@ BREAKS = [
     (releases.survives_a_drain, "PodDisruptionBudget.spec.maxUnavailable", 0),
     (releases.survives_a_drain, "PodDisruptionBudget.kind", "Other"),
     (releases.survives_a_drain, f"{POD}.topologySpreadConstraints.1", GONE),
+    (releases.survives_a_drain, f"{POD}.topologySpreadConstraints.1.nodeTaintsPolicy", GONE),
+    (releases.survives_a_drain, f"{POD}.topologySpreadConstraints.0.whenUnsatisfiable", "DoNotSchedule"),
     (releases.rolls_without_a_gap, "Deployment.spec.strategy.rollingUpdate.maxUnavailable", 1),
     (releases.rolls_without_a_gap, "Deployment.spec.strategy", {"type": "Recreate"}),
     (releases.restarts_with_its_config, f"{TEMPLATE}.metadata.annotations", GONE),
@@ -61,6 +65,8 @@ BREAKS = [
     (releases.ends_in_peace, f"{BOX}.lifecycle.preStop.sleep.seconds", 30),
     (releases.scales_by_one_hand, "Deployment.spec.replicas", GONE),
     (releases.scales_by_one_hand, "Ingress", {"kind": "ScaledObject", "spec": {"scaleTargetRef": {"name": "s"}}}),
+    (releases.asks_for_its_lag_as_it_connects, "Ingress", {"kind": "ScaledObject", "spec": LAG_BY_PASSWORD}),
+    (releases.is_scraped_under_its_own_labels, "ServiceMonitor.spec.endpoints.0.honorLabels", GONE),
     (releases.names_whom_it_talks_to, "NetworkPolicy.spec.podSelector.matchLabels", {"app.kubernetes.io/name": "x"}),
     (releases.names_whom_it_talks_to, "NetworkPolicy.spec.policyTypes", ["Ingress"]),
     (releases.names_whom_it_talks_to, "NetworkPolicy.spec.egress.0.to", GONE),

@@ -71,12 +71,15 @@ def shares_nothing_with_its_node(release: Release) -> Iterator[str]:
 
 
 def has_its_own_account(release: Release) -> Iterator[str]:
-    """Require an account of the chart's own, and that no token of it is mounted."""
+    """Require an account of the chart's own, without a token; what runs before an upgrade needs none."""
     for account in release.of("ServiceAccount"):
         if account.get("automountServiceAccountToken") is not False:
             yield f"ServiceAccount/{account['metadata']['name']}: its token is mounted"
     for workload in release.workloads:
-        if workload.pod.get("serviceAccountName") in (None, "default"):
+        runs_as, before = workload.pod.get("serviceAccountName"), any(it.startswith("pre-") for it in workload.hooks)
+        if before and runs_as != "default":
+            yield f"{workload.name}: runs under {runs_as}, which the upgrade may have yet to make"
+        if not before and runs_as in (None, "default"):
             yield f"{workload.name}: runs under the namespace's default account"
         if workload.pod.get("automountServiceAccountToken") is not False:
             yield f"{workload.name}: an account's token is mounted"

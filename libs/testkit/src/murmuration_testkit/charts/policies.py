@@ -27,6 +27,8 @@ POLICIES: tuple[Policy, ...] = (
     releases.restarts_with_its_config,
     releases.ends_in_peace,
     releases.scales_by_one_hand,
+    releases.asks_for_its_lag_as_it_connects,
+    releases.is_scraped_under_its_own_labels,
     releases.names_whom_it_talks_to,
     releases.is_reached_inside,
     releases.ends_in_time,

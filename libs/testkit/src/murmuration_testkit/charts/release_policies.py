@@ -67,10 +67,14 @@ def survives_a_drain(release: Release) -> Iterator[str]:
         for budget in budgets:
             if budget["spec"].get("maxUnavailable") in (0, "0%") or budget["spec"].get("minAvailable") == "100%":
                 yield f"{workload.name}: its PodDisruptionBudget lets no node be drained"
-        spread = {it["topologyKey"] for it in workload.pod.get("topologySpreadConstraints") or ()}
+        spread = {it["topologyKey"]: it for it in workload.pod.get("topologySpreadConstraints") or ()}
         for key in SPREAD_OVER:
             if key not in spread:
                 yield f"{workload.name}: is not spread over {key}"
+            elif spread[key].get("nodeTaintsPolicy") != "Honor":
+                yield f"{workload.name}: its spread over {key} counts a cordoned node as one without pods"
+        if spread.get("kubernetes.io/hostname", {}).get("whenUnsatisfiable", "ScheduleAnyway") != "ScheduleAnyway":
+            yield f"{workload.name}: rather waits than have two pods on one node"
 
 
 def rolls_without_a_gap(release: Release) -> Iterator[str]:
@@ -127,6 +131,29 @@ def scales_by_one_hand(release: Release) -> Iterator[str]:
             yield f"{workload.name}: has an autoscaler, and replicas {replicas}"
         if name not in scaled and replicas is None:
             yield f"{workload.name}: has neither replicas nor an autoscaler"
+
+
+def asks_for_its_lag_as_it_connects(release: Release) -> Iterator[str]:
+    """Require that KEDA asks Kafka by IAM where the worker does: it reads that of the trigger's metadata alone."""
+    settings = {it["metadata"]["name"]: it.get("data") or {} for it in release.of("ConfigMap")}
+    for scaled in release.of("ScaledObject"):
+        of_worker = settings.get(scaled["spec"]["scaleTargetRef"]["name"], {})
+        wanted = {
+            "sasl": "oauthbearer",
+            "saslTokenProvider": "aws_msk_iam",
+            "awsRegion": of_worker.get("KAFKA_OAUTH_AWS_REGION"),
+        }
+        for trigger in scaled["spec"].get("triggers") or ():
+            given = {name: trigger["metadata"].get(name) for name in wanted}
+            if of_worker.get("KAFKA_OAUTH_PROVIDER") == "msk-iam" and given != wanted:
+                yield f"ScaledObject/{scaled['metadata']['name']}: asks Kafka with {given}, not {wanted}"
+
+
+def is_scraped_under_its_own_labels(release: Release) -> Iterator[str]:
+    """Require that a ServiceMonitor lets a process say whose it is; the alarms ask for build_info{service}."""
+    for monitor in release.of("ServiceMonitor"):
+        if not all(each.get("honorLabels") for each in monitor["spec"]["endpoints"]):
+            yield f"ServiceMonitor/{monitor['metadata']['name']}: the Service's name replaces the label service"
 
 
 def names_whom_it_talks_to(release: Release) -> Iterator[str]:
