@@ -27,7 +27,7 @@ from murmuration_worker import exits
 
 pytestmark = pytest.mark.stack
 SCRIPT = str(Path(__file__).with_name("small_worker.py"))
-NAMES = "murmuration-worker murmuration-runtime murmuration-testkit event-contracts pytest hypothesis"
+NAMES = "murmuration-worker murmuration-runtime murmuration-testkit event-contracts pytest hypothesis ruff mypy"
 GROUPS = iter(NAMES.split())  # a service is an installed distribution, and each test has a group of its own
 
 
