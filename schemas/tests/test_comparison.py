@@ -200,3 +200,18 @@ def test_a_table_may_lose_no_attribute_that_somebody_reads_and_change_no_type(ne
     found = compared([bringing], OLD, [ServiceContracts(name, "1", {}, tables) for name, tables in deployed])
     assert [sentence] * bool(sentence) == [sentence for each in found.breaks if sentence in each]
     assert len(found.breaks) == bool(sentence)
+
+
+@pytest.mark.parametrize("topics", [{"Knocked": replace(OLD, producers=("gardener",))}, {}], ids=["left", "gone"])
+@pytest.mark.parametrize(
+    ("deployed", "readers"), [(NAMES, ("butler", "cook")), (("doorkeeper",), ()), ((*NAMES, "porter"), ())]
+)
+def test_a_topic_that_somebody_reads_goes_on_being_written(topics, deployed, readers):
+    """Whether the change has the topic still or not; another writer will do."""
+    running = [service(name, OLD if name != "porter" else replace(OLD, producers=("porter",))) for name in deployed]
+    found = compare([contracts_of("doorkeeper", "2", topics, {})], topics, running)
+    assert found.breaks == tuple(
+        f"Knocked: the deployed {name} 1 breaks: it reads the topic, which doorkeeper 1 writes and doorkeeper 2 would "
+        f"not; first deploy a {name} that does without"
+        for name in readers
+    )

@@ -1,9 +1,9 @@
 """Whether a change of some services gets along with what is deployed: who breaks, and who must go first. Pure.
 
 Rule: a consumer decodes every version to its latest, and a producer writes its latest. So each consumer must read what
-each producer writes, deployed or new, and what lies in Kafka from before. And a consumer goes before the producer of a
-version that it does not know, because it would not see what that adds. A version that is newer than this change was
-judged where it was made, against every older one.
+each producer writes, deployed or new, and what lies in Kafka from before. What somebody reads goes on being written.
+And a consumer goes before the producer of a version that it does not know, because it would not see what that adds. A
+version that is newer than this change was judged where it was made, against every older one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,9 +34,9 @@ def compare(
             breaks += _other_schemas(each, other)
             breaks += _other_types(each, other)
         for topic in topics.values():
-            if _reads(each, topic):
+            if _reads(each, topic.name):
                 breaks += _unread_by_us(each, topic, others)
-            if _writes(each, topic):
+            if _writes(each, topic.name):
                 for other in others:
                     unread = list(_unread_by_them(each, topic, other))
                     breaks += unread
@@ -47,7 +47,7 @@ def compare(
 
 def _unread_by_us(new: ServiceContracts, topic: Topic, others: Sequence[ServiceContracts]) -> Iterator[str]:
     for older in topic.versions[:-1]:
-        writers = [str(it) for it in others if _writes(it, topic) and _latest(it, topic) == older.number]
+        writers = [str(it) for it in others if _writes(it, topic.name) and _latest(it, topic) == older.number]
         source = f"the deployed {' and '.join(writers)} writes" if writers else "still lies in Kafka"
         for culprit in _culprits(topic, reader=topic.latest.number, writer=older.number):
             yield (
@@ -58,7 +58,7 @@ def _unread_by_us(new: ServiceContracts, topic: Topic, others: Sequence[ServiceC
 
 def _unread_by_them(new: ServiceContracts, topic: Topic, other: ServiceContracts) -> Iterator[str]:
     theirs, ours = _latest(other, topic), topic.latest.number
-    if _reads(other, topic) and theirs < ours:
+    if _reads(other, topic.name) and theirs < ours:
         for culprit in _culprits(topic, reader=theirs, writer=ours):
             yield (
                 f"{topic.name}: the deployed {other} breaks: it reads version {theirs}, and {new} would write version "
@@ -68,7 +68,7 @@ def _unread_by_them(new: ServiceContracts, topic: Topic, other: ServiceContracts
 
 def _goes_first(new: ServiceContracts, topic: Topic, other: ServiceContracts) -> Iterator[str]:
     theirs, ours = _latest(other, topic), topic.latest.number
-    if theirs < ours and (_reads(other, topic) or other.service in topic.consumers):
+    if theirs < ours and (_reads(other, topic.name) or other.service in topic.consumers):
         knows = f"knows {topic.name} up to version {theirs}" if theirs else f"does not read {topic.name} yet"
         yield f"{other} must go before {new}: it {knows}, and would not see version {ours}"
 
@@ -108,6 +108,14 @@ def _no_longer_written(
 ) -> Iterator[str]:
     """Find what the service would cease to write, although somebody reads it and has it from nobody else."""
     for old in before:
+        for topic in old.topics:
+            if not _writes(old, topic) or any(_writes(it, topic) for it in (new, *others)):
+                continue
+            for reader in (it for it in others if _reads(it, topic)):
+                yield (
+                    f"{topic}: the deployed {reader} breaks: it reads the topic, which {old} writes and {new} "
+                    f"would not; first deploy a {reader.service} that does without"
+                )
         for table, attributes in old.tables.items():
             for name, part in attributes.items():
                 if not part.writes or any(_attribute(it, table, name).writes for it in (new, *others)):
@@ -123,12 +131,12 @@ def _attribute(contracts: ServiceContracts, table: str, name: str) -> Part:
     return contracts.tables.get(table, {}).get(name, Part("", reads=False, writes=False))
 
 
-def _reads(contracts: ServiceContracts, topic: Topic) -> bool:
-    return any(part.reads for part in contracts.topics.get(topic.name, {}).values())
+def _reads(contracts: ServiceContracts, topic: str) -> bool:
+    return any(part.reads for part in contracts.topics.get(topic, {}).values())
 
 
-def _writes(contracts: ServiceContracts, topic: Topic) -> bool:
-    return any(part.writes for part in contracts.topics.get(topic.name, {}).values())
+def _writes(contracts: ServiceContracts, topic: str) -> bool:
+    return any(part.writes for part in contracts.topics.get(topic, {}).values())
 
 
 def _latest(contracts: ServiceContracts, topic: Topic) -> int:
