@@ -1,4 +1,4 @@
-"""The two commands, as a shell or a Helm hook runs them."""
+"""The commands, as a shell or a Helm hook runs them."""
 
 import os
 import subprocess
@@ -72,6 +72,27 @@ def test_acls_refuses_a_principal_of_nobody():
     done = contracts("acls", "--principal", "cdc_bridge=User:b", **NOBODY)
     assert (done.returncode, done.stdout) == (1, "")
     assert "--principal cdc_bridge=User:b: not SERVICE=User:NAME" in done.stderr
+
+
+AWAY, NO_SUCH_NAME = "http://127.0.0.1:1", "http://[::1%nowhere]:9090"  # a zone of no network: no name server is asked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["--deployed", AWAY], 4, f"{AWAY} is away: .* (contracts.allowUnknown=true in its chart's values)"),
+        (["--deployed", AWAY, "--allow-unknown"], 0, f"{AWAY} is away: .*: passed over"),
+        (["--deployed", NO_SUCH_NAME, "--wait", "60"], 0, f"{NO_SUCH_NAME} is not installed: .*: passed over"),
+        (["--deployed", AWAY, "--own", AWAY], 0, f"{AWAY} is away: .*: passed over"),
+        (["--deployed", AWAY, "--own", NO_SUCH_NAME], 4, f"{AWAY} is away: .* compare by hand"),
+    ],
+)
+def test_compare_insists_on_every_other_service_that_is_installed(arguments, code, says):
+    """The one that changes may be down, or it could not be repaired; who is passed over is said."""
+    done = contracts("compare", "--service", "cdc-bridge", *arguments)
+    assert (done.returncode, done.stdout) == (code, "compared with nobody\n")
+    begins, ends = says.split(".*")
+    assert [line for line in done.stderr.splitlines() if line.startswith(begins) and ends in line]
 
 
 @pytest.mark.stack

@@ -2,6 +2,7 @@
 Before an upgrade the new image compares its contracts with those of the services that run, and fails the release if
 anything is in the way: docs/operations.md, "Before a release". Helm prints its lines. It reads build_info at admin ports,
 so it needs no settings, no secrets and no token; nor the service's account, which the upgrade itself may have yet to make.
+This service may be down, and others not installed: either is said, and no fault.
 */}}
 {{- define "murmuration.contractsHook" }}
 {{- if and (.Values.contracts).enabled (not (get . "process")) }}
@@ -36,6 +37,12 @@ spec:
           args:
             - --service={{ .Chart.Name }}
             - --wait=60
+            {{- $own := printf "^https?://%s-admin([.:]|$)" (include "murmuration.release" .) }}
+            {{- range .Values.contracts.deployed }}
+            {{- if regexMatch $own . }}
+            - --own={{ . }}
+            {{- end }}
+            {{- end }}
             {{- if .Values.contracts.allowUnknown }}
             - --allow-unknown
             {{- end }}

@@ -78,6 +78,7 @@ BREAKS = [
     (releases.compares_its_contracts, "Job.metadata.annotations", GONE),
     (releases.compares_its_contracts, "Job.spec.template.spec.containers.0.image", "m/s:0"),
     (releases.compares_its_contracts, "Job.spec.template.spec.containers.0.args.0", "--service=other"),
+    (releases.compares_its_contracts, "Job.spec.template.spec.containers.0.args.1", "--wait=60"),
     (releases.deletes_nothing, "Ingress.kind", "PersistentVolumeClaim"),
     (releases.deletes_nothing, "Pod.metadata.annotations", {"helm.sh/hook": "test, pre-delete"}),
     (releases.stays_in_its_namespace, "Ingress.kind", "ClusterRole"),

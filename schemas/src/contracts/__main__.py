@@ -18,11 +18,13 @@ from contracts.tables import TABLES
 from contracts.topic import DATA
 
 if TYPE_CHECKING:
+    from contracts.service_contracts import ServiceContracts
     from murmuration_runtime.kafka_connection import KafkaSettings
 
 T = TypeVar("T")
 PAUSE_S = 1.0
 BREAKS, OTHERS_FIRST, UNKNOWN = 1, 3, 4  # exit codes of `compare`; 2 is argparse's
+BY_HAND = "compare by hand, then pass it over with --allow-unknown (contracts.allowUnknown=true in its chart's values)"
 say = partial(print, flush=True)
 
 
@@ -49,6 +51,9 @@ def main() -> int:
         epilog="Exit codes: 0 all is well, 1 somebody breaks, 3 others must go first, 4 a service does not tell.",
     )
     compare.add_argument("--deployed", nargs="+", required=True, metavar="URL", help="their admin ports")
+    compare.add_argument(
+        "--own", metavar="URL", help="the admin port of the service that changes: asked too, and may be wholly down"
+    )
     compare.add_argument("--service", help="change only this service; else all of them")
     compare.add_argument("--wait", type=float, default=0, metavar="SECONDS", help="how long a service may be away")
     compare.add_argument(
@@ -62,7 +67,7 @@ def main() -> int:
             case "acls":
                 _acls(arguments.principal, apply=arguments.apply)
             case "compare":
-                return _compare(arguments.deployed, arguments.service, arguments.wait, arguments.allow_unknown)
+                return _compare(arguments)
             case _:
                 return _apply(arguments.wait, arguments.dry_run)
     except (ContractError, TimeoutError) as error:
@@ -151,35 +156,51 @@ def _allow(settings: "KafkaSettings", needed: list[Grant], principals: dict[str,
     _until(time.monotonic(), where, (KafkaException, StoreAwayError), kafka_allows)
 
 
-def _compare(addresses: list[str], service: str | None, wait_s: float, allow_unknown: bool) -> int:
+def _compare(arguments: argparse.Namespace) -> int:
     from contracts.comparison import compare  # noqa: PLC0415
-    from contracts.deployed import AwayError, SilentError, ask  # noqa: PLC0415
     from contracts.image import own  # noqa: PLC0415
     from contracts.service_contracts import services  # noqa: PLC0415
 
-    names = services()
+    names, service = services(), arguments.service
     if service and service not in names:
         raise ContractError(f"--service {service}: none of {', '.join(names)}")
     new = [own(name) for name in ([service] if service else names)]
-    deadline = time.monotonic() + wait_s
-    deployed, silent = [], []
-    for address in addresses:
-        try:
-            deployed.append(_until(deadline, address, (AwayError,), partial(ask, address)))
-        except (SilentError, TimeoutError) as error:
-            silent.append(str(error))
+    deployed, passed_over, silent = _ask(arguments.deployed, arguments.own, time.monotonic() + arguments.wait)
     found = compare(new, TOPICS, deployed)
     for sentence in (*found.breaks, *found.must_go_first):
         sys.stderr.write(f"{sentence}\n")
+    for sentence in passed_over:
+        sys.stderr.write(f"{sentence}: passed over\n")
     for sentence in silent:
-        more = "passed over" if allow_unknown else "compare by hand, then pass it over with --allow-unknown"
+        more = "passed over" if arguments.allow_unknown else BY_HAND
         sys.stderr.write(f"{sentence}: {more}\n")
     say(f"compared with {', '.join(map(str, deployed)) or 'nobody'}")
     if found.breaks:
         return BREAKS
-    if silent and not allow_unknown:
+    if silent and not arguments.allow_unknown:
         return UNKNOWN
     return OTHERS_FIRST if found.must_go_first else 0
+
+
+def _ask(
+    addresses: list[str], own: str | None, deadline: float
+) -> "tuple[list[ServiceContracts], list[str], list[str]]":
+    """Return what the services at these addresses tell, who need not tell, and who does not; ask the own one last."""
+    from contracts.deployed import AwayError, NotInstalledError, SilentError, ask  # noqa: PLC0415
+
+    deployed: list[ServiceContracts] = []
+    passed_over: list[str] = []
+    silent: list[str] = []
+    for address in [*(it for it in addresses if it != own), *([own] if own else [])]:
+        try:
+            deployed.append(_until(deadline, address, (AwayError,), partial(ask, address)))
+        except NotInstalledError as error:
+            passed_over.append(str(error))
+        except TimeoutError as error:
+            (passed_over if address == own else silent).append(str(error))
+        except SilentError as error:
+            silent.append(str(error))
+    return deployed, passed_over, silent
 
 
 def _until(deadline: float, whom: str, away: tuple[type[Exception], ...], act: Callable[[], T]) -> T:

@@ -1,6 +1,7 @@
 """What a running service says of its contracts: its metric build_info, at its admin port."""
 
 import re
+import socket
 from http.client import HTTPException
 from urllib.request import urlopen
 
@@ -20,6 +21,10 @@ class AwayError(SilentError):
     """It cannot be asked just now."""
 
 
+class NotInstalledError(ContractError):
+    """Its name does not resolve: a service that is installed has one, whether its pods run or not."""
+
+
 def ask(address: str) -> ServiceContracts:
     """Read what the service at this address (its admin port's) reads and writes."""
     address = address.rstrip("/")
@@ -27,6 +32,9 @@ def ask(address: str) -> ServiceContracts:
         with urlopen(f"{address}/metrics", timeout=TIMEOUT_S) as answer:  # noqa: S310 - an operator's address
             text = answer.read().decode()
     except (OSError, HTTPException, ValueError) as error:
+        cause = getattr(error, "reason", error)
+        if isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME:  # others: the name server is away
+            raise NotInstalledError(f"{address} is not installed: no such name ({cause})") from error
         raise AwayError(f"{address}/metrics cannot be read: {error}") from error
     return read_build_info(address, text)
 

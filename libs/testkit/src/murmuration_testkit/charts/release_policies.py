@@ -201,19 +201,24 @@ def ends_in_time(release: Release) -> Iterator[str]:
 
 
 def compares_its_contracts(release: Release) -> Iterator[str]:
-    """Require of each service that its new image compares its contracts with what runs, before an upgrade."""
+    """Require of each service that its new image compares its contracts with what runs, before an upgrade.
+
+    It names the service's own address, which may be down: else nobody could upgrade it to its fix.
+    """
     services = {it.labels.get("app.kubernetes.io/name", ""): it for it in release.deployments}
     for service, workload in ((name, it) for name, it in services.items() if name in SERVICES):
         image = workload.pod["containers"][0]["image"]
         guards = [
-            container["image"]
+            container
             for it in release.workloads
             if "pre-upgrade" in it.hooks
             for container in it.containers
             if f"contracts compare --service={service} " in " ".join([*container["command"], *container["args"]])
         ]
-        if guards != [image]:
+        if [it["image"] for it in guards] != [image]:
             yield f"{service}: before an upgrade the contracts of {image} are not compared with those that run"
+        elif f"--own=http://{service}-admin:9090" not in guards[0]["args"]:
+            yield f"{service}: could not be upgraded while it is down, for its guard does not know its own address"
 
 
 def deletes_nothing(release: Release) -> Iterator[str]:
