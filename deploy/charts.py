@@ -45,7 +45,8 @@ TRACES: dict[str, Schema] = {  # what OpenTelemetry's SDK reads by itself
     "OTEL_TRACES_SAMPLER_ARG": {"type": ["number", "string"], "pattern": r"^[0-9.]+$"},
     "OTEL_RESOURCE_ATTRIBUTES": {"type": "string", "pattern": "="},
 }
-AWS_FILES = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE")
+WITHOUT_PASSWORD: Schema = {"not": {"pattern": "@|password="}}  # else it stood in values and in a ConfigMap
+AWS_FILES = ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_CA_BUNDLE")
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,9 @@ def schema(chart: Chart) -> Schema:
     paths = {name for name, _, _ in fields if name.endswith("_FILE")} | {*chart.more_files}
     keys_of = {name: name.replace("_CERTIFICATE_", "_KEY_") for name in sorted(paths) if "_CERTIFICATE_" in name}
     pairs = {one: [other] for pair in keys_of.items() for one, other in (pair, pair[::-1])}
+    plain = {
+        name: told | WITHOUT_PASSWORD if "://" in told.get("pattern", "") else told for name, told in plain.items()
+    }
     needed = dict.fromkeys(name for name, _, required in fields if required)
     shared |= {
         "settings": _closed(plain | dict(chart.more_settings)),

@@ -21,7 +21,7 @@ CHARTS = {chart.name: chart for chart in charts()}
 PACKAGES = {name: service.package for name, service in SERVICES.items()} | {"schemas": "contracts"}
 OF_LIBRARIES = {  # what boto3, Python's own TLS and OpenTelemetry's SDK read of the environment
     *("AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"),
-    *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"),
+    *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"),
     *("OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "OTEL_RESOURCE_ATTRIBUTES"),
 }
 PEERS = {  # who is talked to by whoever has such a setting
@@ -123,6 +123,54 @@ def test_edges_scale_by_load_and_workers_by_lag_where_that_is_measured():
 def test_an_environment_has_values_for_a_chart_and_its_schema_takes_them(chart, environment):
     values = yaml.safe_load(chart.environment(environment).read_text())
     assert chart.refusals(values) == []
+
+
+SECRET = {"existingSecret": "aws", "key": "config"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"networkPolicy": {"ingress": {"http": [], "admin": []}}},
+        {"resources": {"requests": {"memory": "500M"}, "limits": {"memory": "1G", "ephemeral-storage": "1.5Gi"}}},
+        {"service": {"type": "LoadBalancer", "loadBalancerClass": "service.k8s.aws/nlb"}},
+        {"files": {"AWS_CONFIG_FILE": SECRET}},
+        {"secrets": {"REDIS_URL": SECRET}},
+    ],
+    ids=str,
+)
+def test_a_schema_takes_what_is_right(values):
+    """timeline-service's, which has each of them."""
+    chart = CHARTS["timeline-service"]
+    good = yaml.safe_load(chart.environment("staging").read_text())
+    assert chart.refusals(good, values) == []
+
+
+@pytest.mark.parametrize("environment", ["staging", "production"])
+def test_whatever_has_metrics_is_scraped(environment):
+    """The gateway too."""
+    for chart in CHARTS.values():
+        values = yaml.safe_load(chart.environment(environment).read_text())
+        if "serviceMonitor" in chart.values:
+            assert values["serviceMonitor"]["enabled"] is True, chart.name
+
+
+def test_an_upgrade_of_many_pods_does_not_take_them_one_by_one():
+    """Where an autoscaler is on in production: thirty pods, each of a minute, outlast progressDeadlineSeconds."""
+    for chart in CHARTS.values():
+        values = yaml.safe_load(chart.environment("production").read_text())
+        scaled = [{**chart.values.get(it, {}), **values.get(it, {})} for it in ("autoscaling", "keda")]
+        if any(it.get("enabled") for it in scaled):
+            assert values["rollout"]["maxSurge"] == "25%", chart.name
+
+
+def test_the_gateway_lets_everybody_in_unless_told_otherwise():
+    """An ipBlock of IPv4 is not everybody: some network plugins match no pod by it."""
+    assert CHARTS["gateway"].values["networkPolicy"]["ingress"]["http"] == [
+        {"namespaceSelector": {}},
+        {"ipBlock": {"cidr": "0.0.0.0/0"}},
+        {"ipBlock": {"cidr": "::/0"}},
+    ]
 
 
 @every_chart

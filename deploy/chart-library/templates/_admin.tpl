@@ -1,6 +1,7 @@
 {{/*
 A job of the admin image, with its ConfigMap and NetworkPolicy: dict "context" . "component" … "command" a list.
-Its name ends with the release's revision: a job cannot be changed, and each upgrade is to run it anew.
+Its name ends with the release's revision: a job cannot be changed, and each upgrade is to run it anew. A rollback has the older
+revision's number, `helm template` always 1: values.yaml says what to do.
 */}}
 {{- define "murmuration.admin" }}
 {{- $context := merge (dict "process" (dict "component" .component "command" .command "job" true)) .context }}

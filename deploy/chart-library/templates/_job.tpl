@@ -6,6 +6,8 @@ The caller writes kind, metadata and the schedule, since these are what differs.
 {{- define "murmuration.jobSpec" -}}
 backoffLimit: {{ .retries | default 3 }}
 activeDeadlineSeconds: {{ .deadline }}
+podFailurePolicy:  # a node that is drained counts for no failure
+  rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: "True"}]}]
 ttlSecondsAfterFinished: 86400
 template:
   {{- include "murmuration.pod" .context | nindent 2 }}

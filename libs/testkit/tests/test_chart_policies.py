@@ -75,6 +75,7 @@ BREAKS = [
     (releases.is_reached_inside, "Ingress.spec.tls", []),
     (releases.ends_in_time, "CronJob.spec.concurrencyPolicy", "Allow"),
     (releases.ends_in_time, "CronJob.spec.jobTemplate.spec.activeDeadlineSeconds", GONE),
+    (releases.ends_in_time, "CronJob.spec.jobTemplate.spec.podFailurePolicy", GONE),
     (releases.compares_its_contracts, "Job.metadata.annotations", GONE),
     (releases.compares_its_contracts, "Job.spec.template.spec.containers.0.image", "m/s:0"),
     (releases.compares_its_contracts, "Job.spec.template.spec.containers.0.args.0", "--service=other"),

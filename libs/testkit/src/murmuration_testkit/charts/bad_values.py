@@ -51,7 +51,13 @@ OF_A_SETTING: Mapping[str, tuple[Values, ...]] = {
     "GAP_POLICY": ({"settings": {"GAP_POLICY": "ignore"}},),
     "STALL_SECONDS": ({"settings": {"STALL_SECONDS": 0}},),
     "JWT_JWKS_URL": ({"settings": {"JWT_JWKS_URL": "issuer"}}, {"settings": {"JWT_JWKS_URL": None}}),
-    "REDIS_URL": ({"settings": {"REDIS_URL": "redis-host:6379"}}, {"settings": {"REDIS_URL": None}}),
+    "REDIS_URL": (
+        {"settings": {"REDIS_URL": "redis-host:6379"}},
+        {"settings": {"REDIS_URL": None}},
+        {"settings": {"REDIS_URL": "rediss://user:secret@host:6379/0"}},
+        {"settings": {"REDIS_URL": "rediss://host:6379/0?password=secret"}},
+    ),
+    "SCHEMA_REGISTRY_URL": ({"settings": {"SCHEMA_REGISTRY_URL": "https://user:secret@host"}},),
     "KAFKA_SECURITY_PROTOCOL": ({"settings": {"KAFKA_SECURITY_PROTOCOL": "TLS"}},),
     "KAFKA_BOOTSTRAP_SERVERS": ({"settings": {"KAFKA_BOOTSTRAP_SERVERS": None}},),
 }

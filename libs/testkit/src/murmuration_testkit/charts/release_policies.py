@@ -187,7 +187,7 @@ def is_reached_inside(release: Release) -> Iterator[str]:
 
 
 def ends_in_time(release: Release) -> Iterator[str]:
-    """Require a deadline and a last attempt of jobs, and that a scheduled one does not run beside itself."""
+    """Require a deadline and a last attempt of jobs, which drains do not use up; a scheduled one runs alone."""
     for workload in release.workloads:
         if workload.kind == "CronJob" and workload.resource["spec"].get("concurrencyPolicy") != "Forbid":
             yield f"{workload.name}: may run twice at once"
@@ -198,6 +198,10 @@ def ends_in_time(release: Release) -> Iterator[str]:
         for name in ("backoffLimit", "activeDeadlineSeconds"):
             if name not in job:
                 yield f"{workload.name}: has no {name}"
+        rules = job.get("podFailurePolicy", {}).get("rules") or ()
+        ignored = {it["type"] for rule in rules if rule["action"] == "Ignore" for it in rule["onPodConditions"]}
+        if not workload.hooks and "DisruptionTarget" not in ignored:
+            yield f"{workload.name}: a drained node counts as a failure"
 
 
 def compares_its_contracts(release: Release) -> Iterator[str]:
