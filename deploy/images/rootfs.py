@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-# libstdc++6 and libgcc-s1 are what wheels are linked to besides.
+# libgcc-s1 and libstdc++6: Python is not linked to them, but wheels of its extensions are.
 ALWAYS = {"base-files", "ca-certificates", "libgcc-s1", "libstdc++6", "media-types", "netbase", "tzdata"}
 LEFT_OUT = ("config-", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tkinter", "turtle")
 NOT_COPIED = ("/etc/update-motd.d/", "/usr/bin/", "/usr/sbin/")
@@ -75,6 +75,7 @@ def _python(root: Path) -> list[Path]:
             target = root / path.relative_to("/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target, follow_symlinks=False)
+    # Unchecked: nobody changes a source in an image, and a read-only root takes no new .pyc.
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     if not compileall.compile_dir(copy, quiet=1, stripdir=str(root), prependdir="/", invalidation_mode=unchecked):
         sys.exit("rootfs.py: the standard library could not be compiled")
@@ -96,7 +97,7 @@ def _linked(files: list[Path]) -> set[Path]:
 
 def _copy(root: Path, listing: Path) -> None:
     """Copy a package's libraries and data; no commands, and of its documentation only the licence."""
-    for line in _lines(listing):
+    for line in _lines(listing):  # gconv has tables of character sets, which Python does not use; what is there stays
         path = _real(Path(line))
         target = root / str(path).lstrip("/")
         is_unwanted = str(path).startswith((*NOT_COPIED, *NO_DATA)) and path.name != "copyright"
@@ -107,7 +108,7 @@ def _copy(root: Path, listing: Path) -> None:
 
 
 def _real(path: Path) -> Path:
-    """Return the path by its real folder, since dpkg may call /usr/lib /lib."""
+    """Return the path with its folder's links followed: dpkg may list /lib/FILE, which lies in /usr/lib."""
     return path.parent.resolve() / path.name
 
 

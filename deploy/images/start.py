@@ -21,9 +21,7 @@ os.execvp(COMMAND[0], COMMAND)
 def write(services: Path, service: str, start: Path) -> None:
     """Write the start; a project that is not in the list has none, and says so when it is started."""
     listed = yaml.safe_load(services.read_text()).get(service, {}).get("processes", {})
-    command = next(
-        (process["command"] for process in listed.values()), "python -c 'exit(\"Name the command to run.\")'"
-    )
+    command = next((process["command"] for process in listed.values()), NONE)
     start.write_text(START.format(words=shlex.split(command)))
     start.chmod(0o755)
 
