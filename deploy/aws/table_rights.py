@@ -1,8 +1,8 @@
 """What each service may do in DynamoDB, as statements of IAM, by schemas/tables and schemas/migrations. Pure.
 
-Rule: an action is allowed on the table, index or streams that the file names it for. Who writes may name only
-attributes that are theirs to write or to check, so a count stays count-aggregator's. Who reads another's table has to
-say which attributes (dynamodb:Select), and only such as the file lets them read; the owner may read whole rows.
+Rule: an action is allowed on the table, index or streams that the file names it for. A write may name only attributes
+that the service writes or checks: nobody but count-aggregator can write counts. A read of another service's table must
+name attributes (dynamodb:Select), and only those that the file lets the service read. The owner may read whole rows.
 """
 
 from collections import defaultdict
@@ -79,6 +79,7 @@ def _resource(file: TableFile, part: str) -> str:
 
 
 def _sees_all(service: str, file: TableFile, part: str) -> bool:
+    """Say whether it may ask for whole rows: it owns the table, or may read whatever this part of it shows."""
     index = file.indexes.get(part)
     shown = {*_keys(file, part)} if index and index.projection == "KEYS_ONLY" else {*file.attributes}
     return service == file.owner or shown <= {*_keys(file, part), *_named(service, file, "read_by")}
@@ -93,7 +94,7 @@ def _reading(service: str, file: TableFile, part: str) -> Condition:
 
 
 def _writing(service: str, file: TableFile) -> Condition:
-    """Keys must be named, too; and a write that answers with the whole row is a read."""
+    """Return the condition of a write: its attributes, keys too; only the owner has the row returned, since that reads."""
     own = {*_named(service, file, "written_by"), *_named(service, file, "checked_by")}
     named = tuple(sorted({*file.key, *own}))
     silent = () if service == file.owner else (("StringEqualsIfExists", "dynamodb:ReturnValues", ("NONE",)),)

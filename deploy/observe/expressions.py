@@ -12,9 +12,11 @@ import yaml
 
 HERE = Path(__file__).parent
 _GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)")
+# A name with no bracket behind it, which would make it a function, and its matchers.
 _SELECTOR = re.compile(r"(?<![\w.$:])([a-zA-Z_:][\w:]*)\b(?!\s*\()\s*(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"')
 _NOT_METRICS = {"and", "or", "unless", "bool", "offset", "by", "on"}
+OF_THE_CLUSTER = "kubernetes"  # the file of rules about what kube-state-metrics exports
 OF_TARGETS = {"job", "instance", "namespace", "pod"}  # which Prometheus adds when it scrapes
 
 
@@ -25,7 +27,7 @@ class Selector(NamedTuple):
     matchers: tuple[tuple[str, str, str], ...]
 
     def takes(self, labels: dict[str, str], but: frozenset[str] = frozenset()) -> bool:
-        """Say whether a series with these labels is meant, whatever the labels to be left out are."""
+        """Say whether it matches a series with these labels; matchers of the labels in `but` are passed over."""
         return all(_holds(labels.get(name, ""), *rest) for name, *rest in self.matchers if name not in but)
 
 
@@ -56,11 +58,18 @@ def rules(name: str = "*") -> Iterator[dict[str, object]]:
             yield from group["rules"]
 
 
+def our_rules() -> Iterator[dict[str, object]]:
+    """Give the rules about the services' own metrics: those of every file but the cluster's."""
+    for path in sorted(HERE.glob("rules/*.yaml")):
+        if path.stem != OF_THE_CLUSTER:
+            yield from rules(path.stem)
+
+
 def ours() -> list[str]:
     """Return every expression about the services' own metrics: of rules, and of dashboards."""
     described = yaml.safe_load((HERE / "dashboards.yaml").read_text("utf-8"))
     shown = [each for board in described.values() for panel in board["panels"] for each in panel[2].values()]
-    asked = [str(rule["expr"]) for name in ("alarms", "slo") for rule in rules(name)]
+    asked = [str(rule["expr"]) for rule in our_rules()]
     return asked + [each.replace("$__rate_interval", "5m") for each in shown]
 
 

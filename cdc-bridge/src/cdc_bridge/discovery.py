@@ -23,11 +23,11 @@ from cdc_bridge.lineage import (
     Shard,
     ShardKey,
     State,
-    children_since,
     drained,
     exhausted,
     lost,
     prunable,
+    published_before,
     readable,
     strangers,
     tip,
@@ -203,7 +203,7 @@ class Discovery:
                 self._leases.note(stream_arn, unseen)
             row = rows.get(name, unseen)
             detail = _VANISHED if name in rows else _NEVER_SEEN
-            ended = replace(row, state=State.ENDED, since=listed_at, tip_at=children_since(row))
+            ended = replace(row, state=State.ENDED, since=listed_at, tip_at=published_before(row.since, row.tip_at))
             rows[name] = self._lose(table, stream_arn, row, gaps.Kind.VANISHED, detail, ended)
         for name in names_exhausted & gone:
             ended = replace(rows[name], state=State.ENDED)
@@ -244,5 +244,5 @@ class Discovery:
         if shard.shard_id in rows:
             return rows[shard.shard_id]
         parent = rows.get(shard.parent_id or "")
-        since = children_since(parent) if parent else tip_at or self._clock()
+        since = published_before(parent.since, parent.tip_at) if parent else tip_at or self._clock()
         return Row(shard.shard_id, State.OPENED, since=since)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cdc_bridge.gaps import owe_recount
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, Progress
-from cdc_bridge.lineage import State
+from cdc_bridge.lineage import State, published_before
 
 
 class HeldLease:
@@ -82,7 +82,7 @@ class HeldLease:
         """Write down a gap, and that the shard goes on at whatever is left of it now."""
         with self._writing, self._remembering:
             was = self._progress
-            tip_at = was.tip_at or was.since  # lineage.children_since
+            tip_at = published_before(was.since, was.tip_at)
             left = replace(was, state=State.LEFT, position=None, since=self._wall(), tip_at=tip_at, gap=gap)
             self._save(left, gives_back=False)
             self._progress = left

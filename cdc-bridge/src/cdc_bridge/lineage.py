@@ -65,12 +65,12 @@ class Row:
     part: str = field(default="", compare=False)  # the partition of the leases table in which it lies; "" before that
 
 
-def children_since(parent: Row) -> int:
-    """Return the moment (ms) before which whatever an ended shard's children hold is published.
+def published_before(since: int, tip_at: int) -> int:
+    """Return the moment (ms) before which a shard is published: its `tip_at`, or `since` if nothing was ever read.
 
-    Not its `since`, which moved if a gap of it was passed: that gap covers nothing of its children.
+    Its children begin there. `since` moves when a gap is passed, and that gap covers nothing of the children.
     """
-    return parent.tip_at or parent.since
+    return tip_at or since
 
 
 def readable(listing: Iterable[Shard], rows: Mapping[str, Row], gone: Collection[Hashable]) -> list[Shard]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from cdc_bridge.gaps import next_steps, owe_recount, repair_of
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
-from cdc_bridge.lineage import Row, State, children_since
+from cdc_bridge.lineage import Row, State, published_before
 
 
 def meaning_of(to: str) -> str:
@@ -87,7 +87,8 @@ class Orders:
             raise OrderError(f"{name} has no gap")
         cleared = replace(entry.row, gap=None)
         if entry.row.state is State.GAP and entry.is_shard:
-            cleared = replace(cleared, state=State.LEFT, position=None, since=now, tip_at=children_since(cleared))
+            tip_at = published_before(cleared.since, cleared.tip_at)
+            cleared = replace(cleared, state=State.LEFT, position=None, since=now, tip_at=tip_at)
         elif entry.row.state is State.GAP:
             cleared = replace(cleared, state=State.READING)
         owe_recount(self._leases, entry.table, name, entry.row.gap, now)  # an older bridge noted none

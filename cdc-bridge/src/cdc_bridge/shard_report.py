@@ -63,7 +63,7 @@ class ShardReport:
                 "messaging.destination.partition.id": str(message.partition),
                 "event_id": headers["event_id"],
             }
-            traces.past(f"publish {message.topic}", "PRODUCER", headers.get(TRACEPARENT), about, began_ns)
+            traces.finished(f"publish {message.topic}", "PRODUCER", headers.get(TRACEPARENT), about, began_ns)
 
     def progressed(self) -> None:
         """Say until when the shard is published; whatever troubled it is over."""

@@ -47,7 +47,7 @@ def test_without_a_context_a_trace_begins(spans, contexts):
     """Whatever a client sends."""
     with traces.span("GET /v1/x", "SERVER", contexts, {}):
         traces.answered(503)
-    traces.past("publish", "PRODUCER", contexts[0] if contexts else None, {}, 5)
+    traces.finished("publish", "PRODUCER", contexts[0] if contexts else None, {}, 5)
     request, published = spans()
     assert (request.parent, published.parent, published.start_time) == (None, None, 5)
     assert request.status.status_code.name == "ERROR"
@@ -108,7 +108,7 @@ def test_spans_arrive_over_http_with_the_headers_of_the_settings(collector):
         admin_port=1, otel_exporter_otlp_endpoint=url, otel_exporter_otlp_headers="authorization=Bearer secret"
     )
     tracing = OpenTelemetry("murmuration-runtime", exporter(settings))
-    tracing.past("publish", "PRODUCER", CARRIED, {}, 5)
+    tracing.finished("publish", "PRODUCER", CARRIED, {}, 5)
     tracing.close()
     (path, authorization, body) = came.pop()
     assert (path, authorization) == ("/v1/traces", "Bearer secret")
@@ -122,7 +122,7 @@ def test_on_the_console_a_span_is_a_line_of_json(capsys):
     tracing = OpenTelemetry(
         "murmuration-runtime", exporter(TracedSettings(admin_port=1, otel_traces_exporter="console"))
     )
-    tracing.past("publish", "PRODUCER", CARRIED, {}, 5)
+    tracing.finished("publish", "PRODUCER", CARRIED, {}, 5)
     tracing.close()
     assert json.loads(capsys.readouterr().out)["context"]["trace_id"] == f"0x{TRACE}"
 

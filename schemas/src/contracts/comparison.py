@@ -3,7 +3,7 @@
 Rule: a consumer decodes every version to its latest, and a producer writes its latest. So each consumer must read what
 each producer writes, deployed or new, and what lies in Kafka from before. What somebody reads goes on being written.
 And a consumer goes before the producer of a version that it does not know, because it would not see what that adds. A
-version that is newer than this change was judged where it was made, against every older one.
+version that this change does not have yet is not compared here: the change that added it was, with every older one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,15 +24,15 @@ class Comparison:
 def compare(
     new: Sequence[ServiceContracts], topics: Mapping[str, Topic], deployed: Sequence[ServiceContracts]
 ) -> Comparison:
-    """Compare services as a change has them, whose topics these are, with those that are deployed."""
+    """Compare services as a change has them with those that are deployed; topics are those of the change."""
     breaks: list[str] = []
     first: list[str] = []
     for each in new:
         others = [it for it in deployed if it.service != each.service]
         before = [it for it in deployed if it.service == each.service]
         for other in deployed:
-            breaks += _other_schemas(each, other)
-            breaks += _other_types(each, other)
+            breaks += _changed_schemas(each, other)
+            breaks += _changed_types(each, other)
         for topic in topics.values():
             if _reads(each, topic.name):
                 breaks += _unread_by_us(each, topic, others)
@@ -68,18 +68,19 @@ def _unread_by_them(new: ServiceContracts, topic: Topic, other: ServiceContracts
 
 def _goes_first(new: ServiceContracts, topic: Topic, other: ServiceContracts) -> Iterator[str]:
     theirs, ours = _latest(other, topic), topic.latest.number
+    # By the change's files it may be a consumer, although what is deployed of it does not read the topic yet.
     if theirs < ours and (_reads(other, topic.name) or other.service in topic.consumers):
         knows = f"knows {topic.name} up to version {theirs}" if theirs else f"does not read {topic.name} yet"
         yield f"{other} must go before {new}: it {knows}, and would not see version {ours}"
 
 
 def _culprits(topic: Topic, *, reader: int, writer: int) -> Iterable[str]:
-    from contracts.compatibility import culprits  # noqa: PLC0415  the judge comes with an extra, and is rarely needed
+    from contracts.compatibility import culprits  # noqa: PLC0415  needs the extra `check`; asked only where versions differ
 
-    return culprits(topic.versions[reader - 1], topic.versions[writer - 1])
+    return culprits(topic.versions[reader - 1], topic.versions[writer - 1])  # versions are numbered from 1
 
 
-def _other_schemas(new: ServiceContracts, other: ServiceContracts) -> Iterator[str]:
+def _changed_schemas(new: ServiceContracts, other: ServiceContracts) -> Iterator[str]:
     for topic, number, ours, theirs in _both(new.topics, other.topics):
         if ours.value != theirs.value:
             yield (
@@ -88,7 +89,7 @@ def _other_schemas(new: ServiceContracts, other: ServiceContracts) -> Iterator[s
             )
 
 
-def _other_types(new: ServiceContracts, other: ServiceContracts) -> Iterator[str]:
+def _changed_types(new: ServiceContracts, other: ServiceContracts) -> Iterator[str]:
     for table, name, ours, theirs in _both(new.tables, other.tables):
         if ours.value != theirs.value:
             yield (

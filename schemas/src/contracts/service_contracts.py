@@ -96,7 +96,7 @@ def contracts_of(
 
 
 def services(topics: Mapping[str, Topic] = TOPICS, tables: Mapping[str, TableFile] | None = None) -> list[str]:
-    """Return the names of all services that have a part in the contracts."""
+    """Return the names of all services that produce or consume a topic, or touch a table."""
     tables = table_files.load(DATA) if tables is None else tables
     of_topics = {name for topic in topics.values() for name in (*topic.producers, *topic.consumers)}
     return sorted(of_topics.union(*(file.access for file in tables.values())))
@@ -108,6 +108,7 @@ def fingerprint(version: Version) -> str:
 
 
 def _to_text(parts: Parts) -> str:
+    """Write parts as the head of this module says; from_text reads it."""
     return "; ".join(
         " ".join([name, *(f"{key}:{it.value}{'<' * it.reads}{'>' * it.writes}" for key, it in each.items())])
         for name, each in parts.items()

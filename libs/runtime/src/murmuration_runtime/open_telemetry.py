@@ -43,7 +43,7 @@ class OpenTelemetry:
 
     @contextmanager
     def span(self, name: str, kind: Kind, contexts: Sequence[str], attributes: Attributes) -> Iterator[None]:
-        """Make what happens in this context a span."""
+        """Make what happens in this context a span: a child of its one context, or linked with each of several."""
         parent = _context(contexts[0]) if len(contexts) == 1 else Context()
         linked = [trace.get_current_span(_context(it)).get_span_context() for it in contexts] if contexts[1:] else []
         with self._tracer.start_as_current_span(
@@ -51,7 +51,7 @@ class OpenTelemetry:
         ):
             yield
 
-    def past(self, name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
+    def finished(self, name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
         """Make a span of what began then and ends now."""
         self._tracer.start_span(name, _context(context or ""), SpanKind[kind], attributes, start_time=began_ns).end()
 

@@ -40,7 +40,7 @@ class Tracing(Protocol):
     ) -> AbstractContextManager[None]:
         """Make what happens in this context a span."""
 
-    def past(self, name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
+    def finished(self, name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
         """Make a span of what began then and ends now."""
 
     def answered(self, status: int) -> None:
@@ -78,10 +78,10 @@ def span(name: str, kind: Kind, contexts: Sequence[str], attributes: Attributes)
     return _tracing.span(name, kind, contexts, attributes) if _tracing else _NO_SPAN
 
 
-def past(name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
+def finished(name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:
     """Make a span of what began then and ends now."""
     if _tracing:
-        _tracing.past(name, kind, context, attributes, began_ns)
+        _tracing.finished(name, kind, context, attributes, began_ns)
 
 
 def answered(status: int) -> None:
