@@ -94,7 +94,7 @@ def _reading(service: str, file: TableFile, part: str) -> Condition:
 
 
 def _writing(service: str, file: TableFile) -> Condition:
-    """Return the condition of a write: its attributes, keys too; only the owner has the row returned, since that reads."""
+    """Return the condition of a write: its attributes, keys too; only the owner has the row returned: a read."""
     own = {*_named(service, file, "written_by"), *_named(service, file, "checked_by")}
     named = tuple(sorted({*file.key, *own}))
     silent = () if service == file.owner else (("StringEqualsIfExists", "dynamodb:ReturnValues", ("NONE",)),)
