@@ -13,6 +13,7 @@ from contracts.migrations import BACKFILL, CONTRACT, Migration
 from contracts.table_files import TableFile
 
 READS = {"BatchGetItem", "GetItem", "Query", "Scan"}
+SELECTS = {"Query", "Scan"}
 WRITES = {"ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem"}
 TABLES_JOB = "deploy"  # as schemas/tables calls `deploy/tables.py`
 MAKES_TABLES = {"CreateTable", "DescribeTable"}
@@ -58,7 +59,7 @@ def _rights(service: str, file: TableFile) -> Iterator[Right]:
             if action in WRITES:
                 condition = _writing(service, file)
             elif action in READS and not _sees_all(service, file, part):
-                condition = _reading(service, file, part)
+                condition = _reading(service, file, part, action)
             yield Right(condition, _resource(file, part), action)
 
 
@@ -85,11 +86,13 @@ def _sees_all(service: str, file: TableFile, part: str) -> bool:
     return service == file.owner or shown <= {*_keys(file, part), *_named(service, file, "read_by")}
 
 
-def _reading(service: str, file: TableFile, part: str) -> Condition:
+def _reading(service: str, file: TableFile, part: str, action: str) -> Condition:
+    """Insist on Select of queries and scans, whose parameter it is; of reads by key IAM may not be told any."""
+    told = "StringEquals" if action in SELECTS else "StringEqualsIfExists"
     named = tuple(sorted({*_keys(file, part), *_named(service, file, "read_by")}))
     return (
         ("ForAllValues:StringEquals", "dynamodb:Attributes", named),
-        ("StringEquals", "dynamodb:Select", ("COUNT", "SPECIFIC_ATTRIBUTES")),
+        (told, "dynamodb:Select", ("COUNT", "SPECIFIC_ATTRIBUTES")),
     )
 
 

@@ -59,6 +59,18 @@ def test_templates_and_policies_are_not_too_large(access):
             assert len(re.sub(r"\$\{[^}]+}", "x" * 24, text)) < MOST_OF_A_POLICY, name
 
 
+def test_a_read_by_key_may_leave_select_out_and_a_query_may_not(access):
+    """IAM knows Select as a parameter of Query and Scan; a condition on a key that is never told refuses everything."""
+    asked = {}
+    for resource in access.values():
+        for statement in resource["Properties"].get("PolicyDocument", {}).get("Statement", ()):
+            for operator, keys in statement.get("Condition", {}).items():
+                if "dynamodb:Select" in keys:
+                    asked.setdefault(operator, set()).update(statement["Action"])
+    by_key, by_range = {"dynamodb:BatchGetItem", "dynamodb:GetItem"}, {"dynamodb:Query", "dynamodb:Scan"}
+    assert asked == {"StringEqualsIfExists": by_key, "StringEquals": by_range}
+
+
 def test_a_role_is_for_one_service_account_alone(access):
     """By Pod Identity's tags, or by the issuer's subject."""
     roles = {name: it["Properties"]["AssumeRolePolicyDocument"] for name, it in access.items() if name.endswith("Role")}
