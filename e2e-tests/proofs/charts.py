@@ -18,6 +18,7 @@ import yaml
 
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.charts import helm
+from murmuration_testkit.charts.api_server import api_server
 from murmuration_testkit.charts.bad_values import bad_values
 from murmuration_testkit.charts.files import ENVIRONMENTS, Chart, charts
 from murmuration_testkit.charts.manifests import Release, Workload
@@ -30,6 +31,7 @@ TIME_LIMIT_S = 3_000  # helm is built twice, the first time
 RECONCILER = "count-reconciler"  # the local stack's process; in Kubernetes it is a CronJob
 WITHOUT_SCHEMA = {"ScaledObject", "ServiceMonitor", "HTTPRoute"}  # of others' CRDs
 ENDS_SOON_S = 3.0  # of its grace: for the process to end after its work
+LIVE = 7  # pods of a running release, another number than any values give
 SECRET = {"existingSecret": "s", "key": "k"}
 CHOICES: tuple[Mapping[str, Any], ...] = (
     {"image": {"digest": f"sha256:{'0' * 64}"}},
@@ -123,6 +125,48 @@ def agreement_with_the_code() -> dict[str, Any]:
     }
 
 
+def autoscalers_turned_on() -> dict[str, Any]:
+    """Upgrade a running release to an autoscaler: Helm 3 sets a number of pods that it gives no longer to 1."""
+    differences, tried = [], 0
+    for chart in charts():
+        for scaler in {"autoscaling", "keda"} & chart.values.keys():
+            helm.prepare(chart)
+            for major in helm.MODULES:
+                tried += 1
+                differences += _named(f"{chart.name}, {scaler}, Helm {major}", _turned_on(chart, scaler, major))
+    return {
+        "name": "autoscalers turned on",
+        "faults": "an upgrade turns an autoscaler on where the release gave a number, and where it never did",
+        "compared": "the number that the upgrade gives with that of the live Deployment, or with none",
+        "differences": differences,
+        "counts": f"{tried} upgrades",
+    }
+
+
+def _turned_on(chart: Chart, scaler: str, major: int) -> Iterator[str]:
+    values = chart.environment("staging")
+    with _file({scaler: {"enabled": False}}) as off, _file({scaler: {"enabled": True}}) as on:
+        (before,) = (
+            it for it in helm.release(chart, values, off).of("Deployment") if it["metadata"]["name"] == chart.name
+        )
+        for given, wanted in ((True, LIVE), (False, None)):
+            metadata = before["metadata"] if given else {"name": chart.name}
+            live = {**before, "metadata": metadata, "spec": {**before["spec"], "replicas": LIVE}}
+            rendered = helm.release(chart, values, on).resources
+            with api_server(helm.KUBERNETES, rendered, {chart.name: live}) as address:
+                options = [
+                    "--is-upgrade",
+                    "--dry-run=server",
+                    "--kube-apiserver",
+                    address,
+                    "--disable-openapi-validation",
+                ]
+                text = helm.template(chart, values, on, options=options, major=major)
+            found = {it["metadata"]["name"]: it["spec"].get("replicas") for it in Release.read(text).of("Deployment")}
+            if found[chart.name] != wanted:
+                yield f"the upgrade gives {found[chart.name]}, not {wanted}"
+
+
 def _of_environment(chart: Chart, values: Path) -> Iterator[str]:
     if complaint := helm.lint(chart, values):
         yield f"helm lint --strict: {complaint}"
@@ -211,4 +255,4 @@ def _file(values: Mapping[str, Any]) -> Iterator[Path]:
         yield Path(file.name)
 
 
-PROOFS = [rendered_charts, refused_values, agreement_with_the_code]
+PROOFS = [rendered_charts, refused_values, agreement_with_the_code, autoscalers_turned_on]
