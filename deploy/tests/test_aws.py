@@ -49,6 +49,15 @@ def test_every_table_is_kept_and_recoverable():
             assert made.get(part) == file.create.get(part)
 
 
+@pytest.mark.parametrize("environment", ["staging", "production"])
+def test_where_a_stack_makes_the_tables_the_charts_values_say_so(environment):
+    """Made by the job, tables would have no protection, and the stack would find their names taken."""
+    text = (AWS.parent / f"environments/{environment}/tables.yaml").read_text()
+    head = text.partition("\nimage:")[0]
+    assert "The tables themselves come from deploy/aws/tables.yaml" in head
+    assert yaml.safe_load(text)["settings"]["TABLE_PREFIX"] == f"{environment}-"
+
+
 def test_templates_and_policies_are_not_too_large(access):
     """A policy with the longest names that are likely."""
     for name in ("tables.yaml", "access.yaml"):
