@@ -50,7 +50,7 @@ class Tracing(Protocol):
         """Return the context of the span that this thread is in, if it is sampled."""
 
 
-_NO_SPAN = nullcontext()
+NO_SPAN = nullcontext()
 _tracing: Tracing | None = None
 
 
@@ -75,7 +75,7 @@ def are_on() -> bool:
 
 def span(name: str, kind: Kind, contexts: Sequence[str], attributes: Attributes) -> AbstractContextManager[None]:
     """Make what happens in this context a span: a child of the one context that it has, linked with several."""
-    return _tracing.span(name, kind, contexts, attributes) if _tracing else _NO_SPAN
+    return _tracing.span(name, kind, contexts, attributes) if _tracing else NO_SPAN
 
 
 def finished(name: str, kind: Kind, context: str | None, attributes: Attributes, began_ns: int) -> None:

@@ -8,7 +8,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,6 @@ from murmuration_worker.messages import Batch, Message, texts
 from murmuration_worker.metrics import RETRIED
 from murmuration_worker.progress import Progress
 
-_NO_SPAN = nullcontext()
 Handle = Callable[[Batch[Any]], object]
 _log = logging.getLogger(__name__)
 
@@ -65,7 +64,7 @@ class Handler:
 def _span(messages: Sequence[Message]) -> AbstractContextManager[None]:
     """Return a span for the messages, in the trace that the one of them carries, or linked with those of several."""
     if not traces.are_on():
-        return _NO_SPAN
+        return traces.NO_SPAN
     headers = [texts(message.headers) for message in messages]
     about: traces.Attributes = {
         "messaging.destination.name": messages[0].topic,
