@@ -9,14 +9,6 @@ from cdc_bridge.pages import GapError, Page, PagesAhead
 from murmuration_testkit.waiting import eventually
 
 
-def page(number, **messages):
-    return Page([{"eventID": f"event-{number}"}], last=False, messages=messages)
-
-
-def message(record):
-    return f"made of {record['eventID']}"
-
-
 class Counted:
     """Pages of one number each; a gap after the third."""
 
@@ -27,7 +19,7 @@ class Counted:
         self.read_after.append(after)
         if len(self.read_after) > 3:
             raise GapError("trimmed")
-        return page(len(self.read_after))
+        return Page([len(self.read_after)], last=False)
 
 
 @pytest.fixture
@@ -42,16 +34,16 @@ def thread():
 
 
 def test_a_page_is_fetched_once_and_given_in_its_turn(pages, thread):
-    """With its messages, and the time when it was asked for, which is earlier than when it was given."""
+    """With the time when it was asked for, which is earlier than when it was given."""
     now = [0]
-    ahead = PagesAhead(pages, thread, lambda: now[0], message)
-    assert ahead.read(None) == (page(1), 0)
+    ahead = PagesAhead(pages, thread, lambda: now[0])
+    assert ahead.read(None) == (Page([1], last=False), 0)
     now[0] = 1
     ahead.fetch("1")
     eventually(lambda: len(pages.read_after) == 2)
     now[0] = 2
-    assert ahead.read("1") == (page(2, **{"event-2": "made of event-2"}), 1)
-    assert ahead.read("2") == (page(3), 2)
+    assert ahead.read("1") == (Page([2], last=False), 1)
+    assert ahead.read("2") == (Page([3], last=False), 2)
     assert pages.read_after == [None, "1", "2"]
 
 
@@ -59,15 +51,15 @@ def test_what_no_thread_was_free_for_is_read_by_whoever_needs_it(pages, thread):
     """So that threads that wait for pages never wait for each other."""
     over = threading.Event()
     thread.submit(over.wait)
-    ahead = PagesAhead(pages, thread, lambda: 0, message)
+    ahead = PagesAhead(pages, thread, lambda: 0)
     ahead.fetch(None)
-    assert ahead.read(None) == (page(1), 0)
+    assert ahead.read(None) == (Page([1], last=False), 0)
     over.set()
 
 
 def test_an_error_comes_out_when_the_page_is_asked_for(pages, thread):
     """Until then the page before it is published."""
-    ahead = PagesAhead(pages, thread, lambda: 0, message)
+    ahead = PagesAhead(pages, thread, lambda: 0)
     for _ in range(3):
         ahead.read(None)
     ahead.fetch("3")

@@ -1,11 +1,10 @@
-"""What a shard's stream answers, page by page, and the next page ahead. No I/O."""
+"""What a shard's stream answers, page by page, and the next page ahead. Stdlib only."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Protocol
 
-from cdc_bridge.message import Message
 from cdc_bridge.translate import Record
 
 FULL_PAGE = 1000  # GetRecords never answers more
@@ -25,7 +24,6 @@ class Page:
 
     records: Sequence[Record]
     last: bool  # the shard is closed and nothing follows these records
-    messages: Mapping[str, Message | None] = field(default_factory=dict)  # by event id; of a page ahead, made already
 
 
 class Pages(Protocol):
@@ -39,16 +37,10 @@ class Pages(Protocol):
 
 
 class PagesAhead:
-    """One shard's pages, of which the next may be fetched by another thread; each with the time when it was asked.
+    """One shard's pages, of which the next may be fetched by another thread; each with the time when it was asked."""
 
-    Its messages are made there too: so a page costs what Kafka takes for it or what the next one takes, not both.
-    """
-
-    def __init__(
-        self, pages: Pages, threads: Executor, clock: Callable[[], int], message: Callable[[Record], Message | None]
-    ) -> None:
+    def __init__(self, pages: Pages, threads: Executor, clock: Callable[[], int]) -> None:
         self._pages = pages
-        self._message = message
         self._threads = threads
         self._clock = clock
         self._ahead: tuple[Future[Page], int] | None = None
@@ -56,7 +48,7 @@ class PagesAhead:
     def fetch(self, after: str | None) -> None:
         """Let a free thread read the next page."""
         asked_at = self._clock()  # before: what was committed later may not be in the answer
-        self._ahead = self._threads.submit(self._prepare, after), asked_at
+        self._ahead = self._threads.submit(self._pages.read, after), asked_at
 
     def read(self, after: str | None) -> tuple[Page, int]:
         """Return the next page, or raise what its reading raised."""
@@ -69,7 +61,3 @@ class PagesAhead:
     def _read(self, after: str | None) -> tuple[Page, int]:
         asked_at = self._clock()
         return self._pages.read(after), asked_at
-
-    def _prepare(self, after: str | None) -> Page:
-        page = self._pages.read(after)
-        return replace(page, messages={record["eventID"]: self._message(record) for record in page.records})

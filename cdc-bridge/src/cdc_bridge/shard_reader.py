@@ -1,15 +1,14 @@
 """One shard, from its checkpoint to its end, in steps.
 
 Rule: shard_progress.plan says what to do with each page and in which order; here it is done, while the lease is held.
-The next page is fetched and translated while Kafka takes this one, and waits: nothing of it is published before this
-one is acknowledged. Whatever fails, the reader begins again at the checkpoint; a page may be repeated, none is skipped.
+The next page is fetched while Kafka takes this one, and waits: nothing of it is published before this one is
+acknowledged. Whatever fails, the reader begins again at the checkpoint; a page may be repeated, none is skipped.
 """
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import Protocol
 
 from cdc_bridge.absences import Absences
@@ -19,7 +18,7 @@ from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import ShardKey
 from cdc_bridge.message import Message, instead_of, message_for
-from cdc_bridge.pages import FULL_PAGE, GapError, Page, Pages, PagesAhead
+from cdc_bridge.pages import FULL_PAGE, GapError, Pages, PagesAhead
 from cdc_bridge.shard_progress import (
     Checkpoint,
     Finished,
@@ -191,7 +190,7 @@ class ShardReader:
 
     def _read_pages(self) -> Steps:
         """Read and publish page after page; True at the shard's end, False when told to stop."""
-        pages = PagesAhead(self._pages(), self._threads, self._wall, self._translate)
+        pages = PagesAhead(self._pages(), self._threads, self._wall)
         read_to, pause = None if self._from_oldest else self.lease.progress.position, 0.0
         quiet = Quiet()
         with self._publisher() as publisher:
@@ -206,8 +205,7 @@ class ShardReader:
                 pause = pause_after(len(page.records), pause)
                 if not (pause or page.last):
                     pages.fetch(page_end)
-                message = partial(self._message, page)
-                for action in plan(page, self.lease.progress, read_to, tip_at, self._refusals, message):
+                for action in plan(page, self.lease.progress, read_to, tip_at, self._refusals, self._message):
                     match action:
                         case Publish():
                             yield from self._publish(publisher, action)
@@ -251,14 +249,10 @@ class ShardReader:
     def _must_leave(self) -> bool:
         return self._given_up.is_set() or not self.lease.is_held(self._steady())
 
-    def _translate(self, record: Record) -> Message | None:
-        return message_for(self.shard, record, self._codecs)
-
-    def _message(self, page: Page, record: Record) -> Message | None:
-        """Return a record's message, or what goes to Kafka instead of one that it refused."""
-        event_id = record["eventID"]
-        message = page.messages[event_id] if event_id in page.messages else self._translate(record)
-        for reason in self._refusals.reasons.get(event_id, ()):
+    def _message(self, record: Record) -> Message | None:
+        """Make a record's message, or what goes to Kafka instead of one that it refused."""
+        message = message_for(self.shard, record, self._codecs)
+        for reason in self._refusals.reasons.get(record["eventID"], ()):
             message = message and instead_of(message, self.shard, record, reason)
         return message
 
