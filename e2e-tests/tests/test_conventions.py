@@ -28,7 +28,7 @@ def test_every_edge_service_describes_itself(service):
     status, described = get(f"/{service}/openapi.json")
     assert status == 200
     assert described["openapi"].startswith("3.1")
-    assert "Problem" in described["components"]["schemas"]
+    assert "ProblemDetails" in described["components"]["schemas"]
 
 
 @pytest.mark.parametrize("path", PATHS)

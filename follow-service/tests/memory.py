@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from follow_service.follows import Account, Edge, Followed, Page, Requested, Standing
+from follow_service.follows import Account, Edge, Followed, Follows, Requested, Requests, Standing
 from follow_service.profiles import Profile
 from murmuration_edge.cursors import BadCursorError
 
@@ -61,17 +61,17 @@ class MemoryStore:
         self.edges.setdefault(edge, now)
         return True
 
-    def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def followers(self, user_id: str, limit: int, cursor: str | None) -> Follows:
         rows = [Followed(e.follower_id, at) for e, at in self.edges.items() if e.followee_id == user_id]
-        return _page(sorted(rows, key=lambda row: -row.followed_at), limit, cursor)
+        return Follows(*_page(sorted(rows, key=lambda row: -row.followed_at), limit, cursor))
 
-    def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def following(self, user_id: str, limit: int, cursor: str | None) -> Follows:
         rows = [Followed(e.followee_id, at) for e, at in self.edges.items() if e.follower_id == user_id]
-        return _page(sorted(rows, key=lambda row: -row.followed_at), limit, cursor)
+        return Follows(*_page(sorted(rows, key=lambda row: -row.followed_at), limit, cursor))
 
-    def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def requests(self, user_id: str, limit: int, cursor: str | None) -> Requests:
         rows = [Requested(e.follower_id, at) for e, at in self.asked.items() if e.followee_id == user_id]
-        return _page(sorted(rows, key=lambda row: -row.requested_at), limit, cursor)
+        return Requests(*_page(sorted(rows, key=lambda row: -row.requested_at), limit, cursor))
 
     def _account(self, user_id: str) -> Account:
         found, deleted = self.profiles.get(user_id), user_id in self.deleted
@@ -82,9 +82,9 @@ class MemoryStore:
         return sum(edge.follower_id == user_id for edge in self.edges)
 
 
-def _page(rows: list[Followed] | list[Requested], limit: int, cursor: str | None) -> Page:
+def _page(rows, limit, cursor):
     if cursor is not None and not cursor.isdecimal():
         raise BadCursorError
     start = int(cursor or 0)
     end = start + limit
-    return Page(rows[start:end], str(end) if end < len(rows) else None)
+    return rows[start:end], str(end) if end < len(rows) else None

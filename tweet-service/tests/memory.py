@@ -3,7 +3,7 @@
 from murmuration_edge.cursors import BadCursorError
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
-from tweet_service.tweets import Claim, Kept, Page, TakenIdError, Tweet
+from tweet_service.tweets import Claim, Kept, TakenIdError, Tweet, Tweets
 
 
 class MemoryStore:
@@ -34,12 +34,12 @@ class MemoryStore:
     def mark_deleted(self, tweet_id: str, now: int) -> None:  # noqa: ARG002
         self.rows[tweet_id] = Kept(self.rows[tweet_id].tweet, deleted=True)
 
-    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
+    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Tweets:
         if cursor is not None and not cursor.isdecimal():
             raise BadCursorError
         said = sorted((kept.tweet for kept in self.rows.values() if not kept.deleted), key=lambda t: -int(t.tweet_id))
         below = [t for t in said if t.author_id == author_id and (cursor is None or int(t.tweet_id) < int(cursor))]
-        return Page(below[:limit], below[limit - 1].tweet_id if len(below) > limit else None)
+        return Tweets(below[:limit], below[limit - 1].tweet_id if len(below) > limit else None)
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
         said = sorted((int(i) for i, kept in self.rows.items() if kept.tweet.author_id == author_id), reverse=True)

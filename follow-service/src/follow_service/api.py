@@ -3,24 +3,27 @@
 from collections.abc import Callable
 from dataclasses import asdict
 
-from flask import Blueprint, jsonify, request
+from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
 
 from follow_service import follows, profiles
-from follow_service.follows import Edge, Outcome, Page, Store
+from follow_service.follows import Edge, Follows, Outcome, Requests, Store
+from follow_service.profiles import Profile
 from murmuration_edge.auth import caller
-from murmuration_edge.bodies import Body, read_body
-from murmuration_edge.paging import link_next, read_limit
-from murmuration_edge.problems import Statuses
+from murmuration_edge.bodies import Body
+from murmuration_edge.operations import Answer, Operations
+from murmuration_edge.paging import link_next
+from murmuration_edge.problems import Problem, Problems
+from murmuration_edge.queries import Limit, Page
 
-STATUSES: Statuses = {
-    follows.FollowingFullError: 403,
-    profiles.DeletedAccountError: 403,
-    follows.UnknownRequestError: 404,
-    profiles.UnknownUserError: 404,
-    follows.FollowerFullError: 409,
-    follows.SelfFollowError: 422,
-    profiles.BadNameError: 422,
+PROBLEMS: Problems = {
+    follows.FollowingFullError: Problem(403, "following-full"),
+    profiles.DeletedAccountError: Problem(403, "account-deleted"),
+    follows.UnknownRequestError: Problem(404, "no-request"),
+    profiles.UnknownUserError: Problem(404, "no-user"),
+    follows.FollowerFullError: Problem(409, "follower-full"),
+    follows.SelfFollowError: Problem(422, "self-follow"),
+    profiles.BadNameError: Problem(422, "bad-name"),
 }
 
 
@@ -36,76 +39,122 @@ class NewProfile(Body):
         return self.is_private if "is_private" in self.model_fields_set else None
 
 
-def blueprint(store: Store, now: Callable[[], int], cap: int) -> Blueprint:
-    """Routes over one store."""
-    bp = Blueprint("follows", __name__, url_prefix="/v1/users")
+class PageQuery(Page):
+    """Which part of a list."""
 
-    @bp.put("/me")
-    def put_me() -> ResponseReturnValue:
+    limit: Limit = 50
+
+
+def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
+    """Declare the routes over one store."""
+    api = Operations(Blueprint("follows", __name__, url_prefix="/v1/users"))
+
+    @api.add(
+        "PUT",
+        "/me",
+        {200: Answer("The profile was changed", Profile), 201: Answer("The profile was created", Profile)},
+        profiles.BadNameError,
+        profiles.DeletedAccountError,
+        body=NewProfile,
+    )
+    def put_me(body: NewProfile) -> ResponseReturnValue:
         """Create the caller's profile, or change it."""
-        body = read_body(NewProfile)
         profile, created = profiles.save(store, caller(), body.display_name, body.privacy_if_sent, now())
         return jsonify(asdict(profile)), 201 if created else 200
 
-    @bp.delete("/me")
+    @api.add("DELETE", "/me", {204: Answer("The account is deleted")})
     def delete_me() -> ResponseReturnValue:
         """Delete the caller's account, for good. Safe to repeat."""
         store.delete_account(caller(), now())
         return "", 204
 
-    @bp.get("/<user_id>")
+    @api.add("GET", "/<user_id>", {200: Answer("The profile", Profile)}, profiles.UnknownUserError)
     def get_user(user_id: str) -> ResponseReturnValue:
         """Show a profile with its counts, which lag behind the follows by about a second."""
         return jsonify(asdict(profiles.known(store, user_id)))
 
-    @bp.post("/<user_id>/follow")
+    @api.add(
+        "POST",
+        "/<user_id>/follow",
+        {
+            202: Answer("The account is private: the caller follows it when it has accepted"),
+            204: Answer("The caller follows them"),
+        },
+        follows.FollowingFullError,
+        profiles.DeletedAccountError,
+        profiles.UnknownUserError,
+        follows.SelfFollowError,
+        budget="follows",
+    )
     def follow(user_id: str) -> ResponseReturnValue:
         """Follow someone, or ask to. Safe to repeat."""
         outcome = follows.follow(store, Edge(caller(), user_id), now(), cap)
         return "", 202 if outcome is Outcome.REQUESTED else 204
 
-    @bp.delete("/<user_id>/follow")
+    @api.add(
+        "DELETE",
+        "/<user_id>/follow",
+        {204: Answer("The caller neither follows them nor asks to")},
+        follows.SelfFollowError,
+    )
     def unfollow(user_id: str) -> ResponseReturnValue:
         """Stop following someone, or asking to. Safe to repeat, whether or not they exist."""
         follows.unfollow(store, Edge(caller(), user_id))
         return "", 204
 
-    @bp.get("/<user_id>/followers")
-    def followers(user_id: str) -> ResponseReturnValue:
+    page = {200: Answer("A page, newest first", Follows, ["Link"])}
+
+    @api.add("GET", "/<user_id>/followers", page, profiles.UnknownUserError, query=PageQuery, cost=2)
+    def followers(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List who follows this user, newest first."""
         profiles.known(store, user_id)
-        return _page(store.followers(user_id, read_limit(50, 200), request.args.get("cursor")))
+        return _page(query, store.followers(user_id, query.limit, query.cursor))
 
-    @bp.get("/<user_id>/following")
-    def following(user_id: str) -> ResponseReturnValue:
+    @api.add("GET", "/<user_id>/following", page, profiles.UnknownUserError, query=PageQuery, cost=2)
+    def following(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List whom this user follows, newest first."""
         profiles.known(store, user_id)
-        return _page(store.following(user_id, read_limit(50, 200), request.args.get("cursor")))
+        return _page(query, store.following(user_id, query.limit, query.cursor))
 
-    _add_requests(bp, store, now, cap)
-    return bp
+    _add_requests(api, store, now, cap)
+    return api
 
 
-def _add_requests(bp: Blueprint, store: Store, now: Callable[[], int], cap: int) -> None:
+def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: int) -> None:
     """Add what a private account does with those who ask to follow it."""
 
-    @bp.get("/me/follow-requests")
-    def requests() -> ResponseReturnValue:
+    @api.add(
+        "GET", "/me/follow-requests", {200: Answer("A page, newest first", Requests, ["Link"])}, query=PageQuery, cost=2
+    )
+    def requests(query: PageQuery) -> ResponseReturnValue:
         """List who asks to follow the caller, newest first."""
-        return _page(store.requests(caller(), read_limit(50, 200), request.args.get("cursor")))
+        return _page(query, store.requests(caller(), query.limit, query.cursor))
 
-    @bp.post("/me/follow-requests/<follower_id>")
+    @api.add(
+        "POST",
+        "/me/follow-requests/<follower_id>",
+        {204: Answer("They follow the caller")},
+        profiles.DeletedAccountError,
+        follows.UnknownRequestError,
+        follows.FollowerFullError,
+        follows.SelfFollowError,
+    )
     def accept(follower_id: str) -> ResponseReturnValue:
         """Let someone follow the caller who asked to. Safe to repeat."""
         follows.accept(store, Edge(follower_id, caller()), now(), cap)
         return "", 204
 
-    @bp.delete("/me/follow-requests/<follower_id>")
+    @api.add(
+        "DELETE",
+        "/me/follow-requests/<follower_id>",
+        {204: Answer("There is no such request")},
+        follows.SelfFollowError,
+    )
     def decline(follower_id: str) -> ResponseReturnValue:
         """Drop someone's request. Safe to repeat."""
         follows.decline(store, Edge(follower_id, caller()))
         return "", 204
 
 
-def _page(page: Page) -> ResponseReturnValue:
-    return link_next(jsonify(asdict(page)), page.next_cursor)
+def _page(query: PageQuery, page: Follows | Requests) -> ResponseReturnValue:
+    return link_next(jsonify(asdict(page)), query, page.next_cursor)

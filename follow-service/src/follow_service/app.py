@@ -34,8 +34,8 @@ def create_app(
     return edge_app(
         SERVICE,
         settings,
-        api.blueprint(follows, now, settings.following_cap),
-        api.STATUSES,
+        api.operations(follows, now, settings.following_cap),
+        api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,

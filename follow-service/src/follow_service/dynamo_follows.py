@@ -1,13 +1,14 @@
 """Who follows whom and who asks to, in DynamoDB: each call is one request."""
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from contracts.ids import is_user_id
 from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, USERS
 from follow_service.dynamo_profiles import DynamoProfiles, account
-from follow_service.follows import Account, Edge, Followed, Page, Requested, Standing
+from follow_service.follows import Account, Edge, Followed, Follows, Requested, Requests, Standing
 from murmuration_edge import cursors
 from murmuration_runtime import traces
 from murmuration_runtime.dynamo import errors_named, reasons, retry_conflicts
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _TIME = re.compile(r"[0-9]{1,15}")
+Row = TypeVar("Row", Followed, Requested)
 
 
 class DynamoFollows(DynamoProfiles):
@@ -91,20 +93,20 @@ class DynamoFollows(DynamoProfiles):
             raise StoreAwayError(f"DynamoDB cancelled the move of a follow request: {error}") from error
         return True
 
-    def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def followers(self, user_id: str, limit: int, cursor: str | None) -> Follows:
         query = {"TableName": self._followers, "IndexName": FOLLOWERS.by_recency}
         names = FOLLOWERS.followee_id, FOLLOWERS.follower_id, FOLLOWERS.followed_at
-        return self._page(query, names, user_id, limit, cursor)
+        return Follows(*self._page(query, names, Followed, user_id, limit, cursor))
 
-    def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def following(self, user_id: str, limit: int, cursor: str | None) -> Follows:
         query = {"TableName": self._followers, "IndexName": FOLLOWERS.by_follower}
         names = FOLLOWERS.follower_id, FOLLOWERS.followee_id, FOLLOWERS.followed_at
-        return self._page(query, names, user_id, limit, cursor)
+        return Follows(*self._page(query, names, Followed, user_id, limit, cursor))
 
-    def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def requests(self, user_id: str, limit: int, cursor: str | None) -> Requests:
         query = {"TableName": self._requests, "IndexName": FOLLOW_REQUESTS.by_recency}
         names = FOLLOW_REQUESTS.followee_id, FOLLOW_REQUESTS.follower_id, FOLLOW_REQUESTS.requested_at
-        return self._page(query, names, user_id, limit, cursor)
+        return Requests(*self._page(query, names, Requested, user_id, limit, cursor))
 
     def _put(self, table: str, edge: Edge, when: str, now: int, more: Any = None) -> None:
         item: Any = {**_key(edge), when: {"N": str(now)}, **(more or {})}
@@ -115,7 +117,16 @@ class DynamoFollows(DynamoProfiles):
                 )
             )
 
-    def _page(self, query: Any, names: tuple[str, str, str], user_id: str, limit: int, cursor: str | None) -> Page:
+    def _page(
+        self,
+        query: Any,
+        names: tuple[str, str, str],
+        row: Callable[[str, int], Row],
+        user_id: str,
+        limit: int,
+        cursor: str | None,
+    ) -> tuple[list[Row], str | None]:
+        """Return a page's rows, and its next cursor."""
         mine, theirs, when = names
 
         def start(at: int, other: str) -> Any:
@@ -131,10 +142,9 @@ class DynamoFollows(DynamoProfiles):
                 **query,
                 **begin,
             )
-        row = Requested if when == FOLLOW_REQUESTS.requested_at else Followed
         rows = [row(item[theirs]["S"], int(item[when]["N"])) for item in answer["Items"]]
         last = answer["Items"][limit - 1] if len(rows) > limit else None
-        return Page(rows[:limit], _write_cursor(last[when]["N"], last[theirs]["S"]) if last else None)
+        return rows[:limit], _write_cursor(last[when]["N"], last[theirs]["S"]) if last else None
 
 
 def _trace() -> Any:

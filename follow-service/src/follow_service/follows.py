@@ -59,10 +59,18 @@ class Requested:
 
 
 @dataclass(frozen=True)
-class Page:
-    """Some of a list, newest first, and where it goes on."""
+class Follows:
+    """Some of a list of followers or followees, newest first, and where it goes on."""
 
-    users: Sequence[Followed | Requested]
+    users: Sequence[Followed]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Some of a list of requests, newest first, and where it goes on."""
+
+    users: Sequence[Requested]
     next_cursor: str | None
 
 
@@ -114,13 +122,13 @@ class Store(Profiles, Protocol):
     def accept(self, edge: Edge, now: int) -> bool:
         """Move the request to the edges, all or nothing; False if there is none."""
 
-    def followers(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def followers(self, user_id: str, limit: int, cursor: str | None) -> Follows:
         """List who follows this user, newest first."""
 
-    def following(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def following(self, user_id: str, limit: int, cursor: str | None) -> Follows:
         """List whom this user follows, newest first."""
 
-    def requests(self, user_id: str, limit: int, cursor: str | None) -> Page:
+    def requests(self, user_id: str, limit: int, cursor: str | None) -> Requests:
         """List who asks to follow this user, newest first."""
 
 

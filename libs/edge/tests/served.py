@@ -5,12 +5,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Flask, jsonify, request
+from flask import Blueprint, Flask, jsonify
+from pydantic import BaseModel
 
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys, caller
-from murmuration_edge.bodies import Body, read_body
-from murmuration_edge.paging import link_next, read_limit
+from murmuration_edge.bodies import Body
+from murmuration_edge.operations import Answer, Operations
+from murmuration_edge.paging import link_next
+from murmuration_edge.problems import Problem
+from murmuration_edge.queries import Limit, Page
 from murmuration_edge.settings import EdgeSettings
 from murmuration_runtime import dynamo
 from murmuration_runtime.readiness import Readiness
@@ -34,29 +38,45 @@ class Thing(Body):
     count: int = 1
 
 
+class Seen(BaseModel):
+    """A thing as somebody sees it."""
+
+    caller: str
+    name: str
+
+
+class ThingsQuery(Page):
+    """Which part of all things."""
+
+    limit: Limit = 2
+
+
 def create_app(
     settings: EdgeSettings | None = None, keys: Keys | None = None, ask: Callable[[], object] = time.time
 ) -> Flask:
     """Build it; ask is what each request needs of a store."""
     settings = settings or read(EdgeSettings)
-    routes = Blueprint("things", __name__, url_prefix="/v1")
+    api = Operations(Blueprint("things", __name__, url_prefix="/v1"))
 
-    @routes.get("/things/<name>")
+    @api.add("GET", "/things/<name>", {200: Answer("The thing", Seen)}, TeapotError, CrowdedError)
     def get(name: str) -> Any:
+        """Look at a thing."""
         ask()
         if name == "teapot":
             raise TeapotError("This is a teapot.")
         return jsonify(caller=caller(), name=name)
 
-    @routes.get("/things")
-    def things() -> Any:
-        first, limit = int(request.args.get("cursor", "0")), read_limit(2, 3)
-        page = list(range(5))[first : first + limit]
-        return link_next(jsonify(page), str(first + limit) if first + limit < 5 else None)
+    @api.add("GET", "/things", {200: Answer("A page", list[int], ["Link"])}, query=ThingsQuery)
+    def things(query: ThingsQuery) -> Any:
+        """List all things."""
+        first = int(query.cursor or "0")
+        end = first + query.limit
+        return link_next(jsonify(list(range(5))[first:end]), query, str(end) if end < 5 else None)
 
-    @routes.put("/things")
-    def put() -> Any:
-        return jsonify(read_body(Thing).model_dump())
+    @api.add("PUT", "/things", {200: Answer("The thing", Thing)}, body=Thing)
+    def put(body: Thing) -> Any:
+        """Make a thing."""
+        return jsonify(body.model_dump())
 
     readiness = Readiness("dynamodb")
 
@@ -68,8 +88,8 @@ def create_app(
     return edge_app(
         "murmuration-edge",
         settings,
-        routes,
-        {TeapotError: 418, CrowdedError: 503},
+        api,
+        {TeapotError: Problem(418, "teapot"), CrowdedError: Problem(503, "crowded")},
         readiness,
         contracts={"topics": "", "tables": ""},
         is_user_id=str.isalnum,

@@ -1,13 +1,17 @@
 """HTTP to domain and back. This service only reads."""
 
 import json
+from dataclasses import dataclass
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify
 from flask.typing import ResponseReturnValue
+from pydantic import Field
 
 from murmuration_edge.auth import caller
-from murmuration_edge.paging import link_next, read_limit
-from murmuration_edge.problems import Statuses
+from murmuration_edge.operations import Answer, Operations
+from murmuration_edge.paging import link_next
+from murmuration_edge.problems import UNAVAILABLE, Problems
+from murmuration_edge.queries import Limit, Page, Query
 from murmuration_timelines.merge import TOP
 from timeline_service.cursors import read_cursor
 from timeline_service.page import Pages
@@ -15,35 +19,75 @@ from timeline_service.rebuild_slots import BusyError
 from timeline_service.since_mark import NOTHING, read_mark
 
 MOST_COUNTED = 100
-STATUSES: Statuses = {BusyError: 503}
+PROBLEMS: Problems = {BusyError: UNAVAILABLE}
 PAGE = '{"tweets":[%(tweets)s],"next_cursor":%(next_cursor)s,"newest":%(newest)s}'  # tweets are JSON already
+SINCE = "newest of an earlier page, exactly as it came: only what is new since then"
 
 
-def blueprint(pages: Pages) -> Blueprint:
-    """Routes over the caller's own timeline; there is no way to ask for another's."""
-    bp = Blueprint("timeline", __name__, url_prefix="/v1")
+class TimelineQuery(Page):
+    """Which part of the timeline."""
 
-    @bp.get("/timeline")
-    def timeline() -> ResponseReturnValue:
+    limit: Limit = 20
+    since: str | None = Field(None, description=SINCE)
+
+
+class CountQuery(Query):
+    """Since when."""
+
+    since: str = Field(description=SINCE)
+
+
+@dataclass(frozen=True)
+class Tweet:
+    """What somebody said, and when."""
+
+    tweet_id: str
+    author_id: str
+    text: str
+    created_at: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Some of a home timeline, newest first; `newest` is for `since`, and null on pages that a cursor led to."""
+
+    tweets: list[Tweet]
+    next_cursor: str | None
+    newest: str | None
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many tweets are new, up to a hundred, and whether there are more."""
+
+    count: int
+    more: bool
+
+
+def operations(pages: Pages) -> Operations:
+    """Declare the routes over the caller's own timeline; there is no way to ask for another's."""
+    api = Operations(Blueprint("timeline", __name__, url_prefix="/v1"))
+
+    @api.add("GET", "/timeline", {200: Answer("A page, newest first", Timeline, ["Link"])}, query=TimelineQuery)
+    def timeline(query: TimelineQuery) -> ResponseReturnValue:
         """Show what the caller and those they follow said, newest first; with since, only what is new."""
-        cursor, since = request.args.get("cursor"), request.args.get("since")
         page = pages.home(
             caller(),
-            read_limit(20, 200),
-            read_cursor(cursor) if cursor else TOP,
-            read_mark(since) if since else NOTHING,
+            query.limit,
+            read_cursor(query.cursor) if query.cursor else TOP,
+            read_mark(query.since) if query.since else NOTHING,
         )
         body = PAGE % {
             "tweets": ",".join(tweet.shown for tweet in page.tweets),
             "next_cursor": json.dumps(page.next_cursor),
             "newest": json.dumps(page.newest),
         }
-        return link_next(Response(body, content_type="application/json"), page.next_cursor)
+        return link_next(Response(body, content_type="application/json"), query, page.next_cursor)
 
-    @bp.get("/timeline/count")
-    def count() -> ResponseReturnValue:
+    @api.add("GET", "/timeline/count", {200: Answer("The number", Count)}, query=CountQuery)
+    def count(query: CountQuery) -> ResponseReturnValue:
         """Count what is new, up to a hundred."""
-        page = pages.home(caller(), MOST_COUNTED, since=read_mark(request.args.get("since", "")))
+        page = pages.home(caller(), MOST_COUNTED, since=read_mark(query.since))
         return jsonify(count=len(page.tweets), more=page.next_cursor is not None)
 
-    return bp
+    return api

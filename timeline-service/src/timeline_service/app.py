@@ -88,8 +88,8 @@ def create_app(
     return edge_app(
         SERVICE,
         settings,
-        api.blueprint(pages),
-        api.STATUSES,
+        api.operations(pages),
+        api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,

@@ -7,22 +7,24 @@ from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
 from murmuration_edge.auth import caller
-from murmuration_edge.bodies import Body, read_body
-from murmuration_edge.paging import link_next, read_limit
-from murmuration_edge.problems import Statuses
+from murmuration_edge.bodies import Body
+from murmuration_edge.operations import Answer, Operations
+from murmuration_edge.paging import link_next
+from murmuration_edge.problems import UNAVAILABLE, Problem, Problems
+from murmuration_edge.queries import Limit, Page
 from tweet_service import posting, tweets
 from tweet_service.audience import Accounts
 from tweet_service.snowflake import NoWorkerIdError
-from tweet_service.tweets import Store
+from tweet_service.tweets import Store, Tweet, Tweets
 
-STATUSES: Statuses = {
-    posting.BadKeyError: 400,
-    tweets.NotYoursError: 403,
-    tweets.PrivateAuthorError: 403,
-    tweets.UnknownTweetError: 404,
-    posting.BadTextError: 422,
-    posting.ReusedKeyError: 422,
-    NoWorkerIdError: 503,
+PROBLEMS: Problems = {
+    posting.BadKeyError: Problem(400, "bad-idempotency-key"),
+    tweets.NotYoursError: Problem(403, "not-your-tweet"),
+    tweets.PrivateAuthorError: Problem(403, "private-account"),
+    tweets.UnknownTweetError: Problem(404, "no-tweet"),
+    posting.BadTextError: Problem(422, "bad-text"),
+    posting.ReusedKeyError: Problem(422, "idempotency-key-reused"),
+    NoWorkerIdError: UNAVAILABLE,
 }
 
 
@@ -32,41 +34,69 @@ class NewTweet(Body):
     text: str
 
 
-def blueprint(
+class TweetsQuery(Page):
+    """Which part of somebody's tweets."""
+
+    limit: Limit = 20
+
+
+def operations(
     store: Store,
     accounts: Accounts,
     next_id: Callable[[], tuple[str, int]],
     now: Callable[[], int],
-) -> Blueprint:
-    """Routes over one store of tweets, and what is known of their authors."""
-    bp = Blueprint("tweets", __name__, url_prefix="/v1")
+) -> Operations:
+    """Declare the routes over one store of tweets, and what is known of their authors."""
+    api = Operations(Blueprint("tweets", __name__, url_prefix="/v1"))
 
-    @bp.post("/tweets")
-    def post() -> ResponseReturnValue:
-        """Say something: one row, and the answer. With a key, one claim before it."""
-        text, key = read_body(NewTweet).text, request.headers.get("Idempotency-Key")
+    @api.add(
+        "POST",
+        "/tweets",
+        {201: Answer("The tweet", Tweet, ["Location"])},
+        posting.BadKeyError,
+        posting.BadTextError,
+        posting.ReusedKeyError,
+        body=NewTweet,
+        headers=["Idempotency-Key"],
+        budget="tweets",
+    )
+    def post(body: NewTweet) -> ResponseReturnValue:
+        """Say something. With an Idempotency-Key, a repeat is the same tweet."""
+        key = request.headers.get("Idempotency-Key")
         if key is None:
-            tweet = posting.post(store, caller(), text, next_id)
+            tweet = posting.post(store, caller(), body.text, next_id)
         else:
-            tweet = posting.post_once(store, caller(), text, key, next_id)
+            tweet = posting.post_once(store, caller(), body.text, key, next_id)
         return jsonify(asdict(tweet)), 201, {"Location": url_for(".get", tweet_id=tweet.tweet_id)}
 
-    @bp.get("/tweets/<tweet_id>")
+    @api.add("GET", "/tweets/<tweet_id>", {200: Answer("The tweet", Tweet)}, tweets.UnknownTweetError)
     def get(tweet_id: str) -> ResponseReturnValue:
         """Read a tweet."""
         return jsonify(asdict(tweets.read(store, accounts, tweet_id, caller())))
 
-    @bp.delete("/tweets/<tweet_id>")
+    @api.add(
+        "DELETE",
+        "/tweets/<tweet_id>",
+        {204: Answer("The tweet is deleted")},
+        tweets.UnknownTweetError,
+        tweets.NotYoursError,
+    )
     def delete(tweet_id: str) -> ResponseReturnValue:
         """Delete one's own tweet. Safe to repeat."""
         tweets.delete(store, accounts, tweet_id, caller(), now())
         return "", 204
 
-    @bp.get("/users/<user_id>/tweets")
-    def by_author(user_id: str) -> ResponseReturnValue:
+    @api.add(
+        "GET",
+        "/users/<user_id>/tweets",
+        {200: Answer("A page, newest first; of nobody, and of a deleted account, an empty one", Tweets, ["Link"])},
+        tweets.PrivateAuthorError,
+        query=TweetsQuery,
+        cost=2,
+    )
+    def by_author(user_id: str, query: TweetsQuery) -> ResponseReturnValue:
         """List what this user said, newest first."""
-        limit, cursor = read_limit(20, 200), request.args.get("cursor")
-        page = tweets.said_by(store, accounts, user_id, caller(), limit, cursor)
-        return link_next(jsonify(asdict(page)), page.next_cursor)
+        page = tweets.said_by(store, accounts, user_id, caller(), query.limit, query.cursor)
+        return link_next(jsonify(asdict(page)), query, page.next_cursor)
 
-    return bp
+    return api

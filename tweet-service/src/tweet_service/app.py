@@ -47,8 +47,8 @@ def create_app(
     return edge_app(
         SERVICE,
         settings,
-        api.blueprint(tweets, accounts, ids.next, now),
-        api.STATUSES,
+        api.operations(tweets, accounts, ids.next, now),
+        api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,

@@ -8,7 +8,7 @@ from contracts.tables import TWEET_CLAIMS, TWEETS
 from murmuration_edge import cursors
 from murmuration_runtime import traces
 from murmuration_runtime.dynamo import errors_named
-from tweet_service.tweets import Claim, Kept, Page, TakenIdError, Tweet
+from tweet_service.tweets import Claim, Kept, TakenIdError, Tweet, Tweets
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -107,14 +107,14 @@ class DynamoTweets:
         items, rest = self._down(author_id, below or _TOP, 100)
         return [item[TWEETS.tweet_id]["S"] for item in items], rest
 
-    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
+    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Tweets:
         below: str | None = _read_cursor(cursor) if cursor else _TOP
         tweets: list[Tweet] = []
         while below and len(tweets) <= limit:
             items, below = self._down(author_id, below, limit + 1)
             tweets += [_tweet(item) for item in items]
         page = tweets[:limit]
-        return Page(page, cursors.encode(page[-1].tweet_id) if len(tweets) > limit else None)
+        return Tweets(page, cursors.encode(page[-1].tweet_id) if len(tweets) > limit else None)
 
     def _down(self, author_id: str, below: str, most: int) -> tuple[list[Any], str | None]:
         """Look at so many of an author's tweets below an id; return the undeleted, and below which id to go on."""

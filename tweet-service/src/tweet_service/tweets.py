@@ -37,7 +37,7 @@ class Tweet:
 
 
 @dataclass(frozen=True)
-class Page:
+class Tweets:
     """Some tweets, newest first, and where they go on."""
 
     tweets: list[Tweet]
@@ -79,7 +79,7 @@ class Store(Protocol):
     def mark_deleted(self, tweet_id: str, now: int) -> None:
         """Mark the row; a mark that is there stays."""
 
-    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Page:
+    def by_author(self, author_id: str, limit: int, cursor: str | None) -> Tweets:
         """List an author's undeleted tweets, newest first; a page is short only at the end."""
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
@@ -101,12 +101,12 @@ def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now:
         store.mark_deleted(tweet_id, now)
 
 
-def said_by(store: Store, accounts: Accounts, author_id: str, reader_id: str, limit: int, cursor: str | None) -> Page:
+def said_by(store: Store, accounts: Accounts, author_id: str, reader_id: str, limit: int, cursor: str | None) -> Tweets:
     """List what somebody said, newest first; of nobody, and of a deleted account, nothing."""
     seen = view(accounts, author_id, reader_id) if is_user_id(author_id) else View.GONE
     if seen is View.PRIVATE:
         raise PrivateAuthorError(f"{author_id} is private. Ask to follow them, and try again when they have accepted.")
-    return store.by_author(author_id, limit, cursor) if seen is View.OPEN else Page([], None)
+    return store.by_author(author_id, limit, cursor) if seen is View.OPEN else Tweets([], None)
 
 
 def _shown(kept: Kept, accounts: Accounts, reader_id: str) -> Tweet:

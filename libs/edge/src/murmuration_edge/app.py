@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.resources import files
+from importlib.metadata import version
 
-from flask import Blueprint, Flask, Response
+from flask import Flask, jsonify
 from flask.typing import ResponseReturnValue
 
 from murmuration_edge import problems, telemetry
 from murmuration_edge.auth import Keys, authenticate
 from murmuration_edge.bodies import LARGEST_BODY
-from murmuration_edge.problems import Statuses
+from murmuration_edge.openapi import document
+from murmuration_edge.operations import Operations
+from murmuration_edge.problems import Problems
 from murmuration_edge.settings import EdgeSettings
 from murmuration_runtime import admin, traces
 from murmuration_runtime.metrics import announce_build
@@ -22,8 +24,8 @@ AT_START = "at_start"  # in app.extensions: what gunicorn's worker calls once, a
 def edge_app(
     service: str,
     settings: EdgeSettings,
-    routes: Blueprint,
-    statuses: Statuses,
+    operations: Operations,
+    known_problems: Problems,
     readiness: Readiness,
     *,
     contracts: Mapping[str, str],
@@ -31,7 +33,7 @@ def edge_app(
     keys: Keys | None,
     at_start: Sequence[Callable[[], object]],
 ) -> Flask:
-    """Build the app of a service: its routes are for callers with a token, and its errors have these statuses.
+    """Build the app of a service: its operations are for callers with a token, and its errors are these problems.
 
     contracts: what build_info says that the service reads and writes.
     """
@@ -41,13 +43,14 @@ def edge_app(
     telemetry.install(app)
     if settings.traces:
         telemetry.install_spans(app)
-    problems.install(app, statuses)
-    routes.before_request(authenticate(settings, is_user_id, keys))
-    app.register_blueprint(routes)
+    problems.install(app, known_problems)
+    operations.blueprint.before_request(authenticate(settings, is_user_id, keys))
+    app.register_blueprint(operations.blueprint)
+    described = document(service, version(service), operations.by_endpoint.values(), known_problems)
 
     @app.get("/openapi.json")
     def openapi() -> ResponseReturnValue:
-        return Response(files(package).joinpath("openapi.json").read_bytes(), content_type="application/json")
+        return jsonify(described)
 
     announce_build(service, settings.build_commit, contracts)
     app.extensions[AT_START] = [

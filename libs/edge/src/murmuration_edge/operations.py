@@ -1,0 +1,81 @@
+"""Operations: what a route takes, answers and refuses, said once.
+
+Rule: what is declared here is what is checked, and openapi.py describes nothing else. A handler sees only a query and a
+body that their models accept.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Blueprint
+from flask.typing import ResponseReturnValue
+
+from murmuration_edge.bodies import Body, read_body
+from murmuration_edge.queries import Query, read_query
+
+Handler = Callable[..., ResponseReturnValue]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One way in which an operation succeeds: what that means, the type of its JSON, and headers that only it has."""
+
+    meaning: str
+    model: Any = None
+    headers: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path, as clients may use it."""
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    answers: Mapping[int, Answer]
+    refusals: Sequence[type[Exception]] = ()  # what it raises besides what every operation may raise
+    query: type[Query] | None = None
+    body: type[Body] | None = None
+    headers: Sequence[str] = ()  # request headers that it reads besides those that every operation reads
+    cost: int = 1  # how many calls of the caller's budget it is worth
+    budget: str = "calls"
+
+
+@dataclass
+class Operations:
+    """A service's routes under /v1, and what is known of each by its endpoint."""
+
+    blueprint: Blueprint
+    by_endpoint: dict[str, Operation] = field(default_factory=dict)
+
+    def add(
+        self,
+        method: str,
+        path: str,
+        answers: Mapping[int, Answer],
+        *refusals: type[Exception],
+        query: type[Query] | None = None,
+        body: type[Body] | None = None,
+        **more: Any,
+    ) -> Callable[[Handler], Handler]:
+        """Serve a handler here. It is given what the path names, and `query` and `body` where there are models."""
+
+        def serve(handler: Handler) -> Handler:
+            def checked(**given: Any) -> ResponseReturnValue:
+                if query:
+                    given["query"] = read_query(query)
+                if body:
+                    given["body"] = read_body(body)
+                return handler(**given)
+
+            name = handler.__name__
+            summary = (handler.__doc__ or "").strip().splitlines()[0]
+            self.by_endpoint[f"{self.blueprint.name}.{name}"] = Operation(
+                name, method, f"{self.blueprint.url_prefix}{path}", summary, answers, refusals, query, body, **more
+            )
+            self.blueprint.add_url_rule(path, name, checked, methods=[method])
+            return handler
+
+        return serve
