@@ -24,6 +24,13 @@ def test_a_user_id_has_1_to_128_characters(text, is_one):
     assert is_user_id(text) is is_one
 
 
+@pytest.mark.parametrize("text", ["me", ".", ".."])
+def test_what_means_something_else_in_a_path_is_nobodys_id(text):
+    """The caller, this folder, and the one above; names that only begin so are ids."""
+    assert not is_user_id(text)
+    assert is_user_id(f"{text}2")
+
+
 @pytest.mark.parametrize("text", ["", "1", "1" * 18, "1" * 20, "1" * 19 + "\n", "१" * 19, "-" + "1" * 18])
 def test_a_tweet_id_has_19_digits(text):
     """No other length, and no digits of other scripts: texts would not sort as numbers do."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys, caller
 from murmuration_edge.bodies import Body
+from murmuration_edge.caching import NOT_CHANGED
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
 from murmuration_edge.problems import Problem
@@ -58,7 +59,9 @@ def create_app(
     settings = settings or read(EdgeSettings)
     api = Operations(Blueprint("things", __name__, url_prefix="/v1"))
 
-    @api.add("GET", "/things/<name>", {200: Answer("The thing", Seen)}, TeapotError, CrowdedError)
+    shown = {200: Answer("The thing", Seen, ["ETag"]), 304: NOT_CHANGED}
+
+    @api.add("GET", "/things/<name>", shown, TeapotError, CrowdedError)
     def get(name: str) -> Any:
         """Look at a thing."""
         ask()

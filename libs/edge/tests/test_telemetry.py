@@ -92,9 +92,48 @@ def test_a_request_is_a_span_of_the_trace_that_its_client_names(spans):
     assert second.parent is None
 
 
-def test_without_traces_a_request_carries_nothing_on():
-    """However much the client asks for it."""
+@pytest.mark.parametrize(
+    ("sent", "trace", "carried"),
+    [
+        (f"00-{'a' * 32}-{'b' * 16}-01", "a" * 32, f"00-{'a' * 32}-{'b' * 16}-01"),
+        (f"00-{'a' * 32}-{'b' * 16}-00", "a" * 32, None),
+        (f"cc-{'a' * 32}-{'b' * 16}-01-more", "a" * 32, f"cc-{'a' * 32}-{'b' * 16}-01-more"),
+        (f"00-{'a' * 32}-{'b' * 16}-01-more", None, None),
+        (f"00-{'A' * 32}-{'b' * 16}-01", None, None),
+        (f"00-{'0' * 32}-{'b' * 16}-01", None, None),
+        (f"00-{'a' * 32}-{'0' * 16}-01", None, None),
+        (f"ff-{'a' * 32}-{'b' * 16}-01", None, None),
+        ("nonsense", None, None),
+    ],
+)
+def test_a_process_that_does_not_trace_logs_the_trace_and_hands_it_on(lines, sent, trace, carried):
+    """On every line of that request and of no other; a context that is none, or not sampled, goes no further."""
     seen = []
-    http = create_app(SETTINGS, ISSUER, lambda: seen.append(traces.traceparent())).test_client()
-    http.get("/v1/things/x", headers=bearer("alice") | {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"})
-    assert seen == [None]
+
+    def ask():
+        logging.getLogger("store").warning("slow")
+        seen.append(traces.traceparent())
+
+    http = create_app(SETTINGS, ISSUER, ask).test_client()
+    http.get("/v1/things/x", headers=bearer("alice") | {"traceparent": sent})
+    http.get("/v1/things/x", headers=bearer("alice"))
+    assert [line.get("trace_id") for line in lines] == [trace, trace, None, None]
+    assert seen == [carried, None]
+
+
+def test_a_request_that_begins_a_trace_is_logged_with_it(spans, lines):
+    """Whoever finds the line finds the trace."""
+    traced = SETTINGS.model_copy(update={"otel_exporter_otlp_endpoint": "http://collector"})
+    create_app(traced, ISSUER).test_client().get("/v1/things/x", headers=bearer("alice"))
+    assert [line["trace_id"] for line in lines] == [f"{spans()[0].context.trace_id:032x}"]
+
+
+def test_a_line_about_a_failure_has_the_id_that_the_client_was_given(lines):
+    """Both lines: what went wrong, and the request's own."""
+
+    def ask():
+        raise RuntimeError("secret")
+
+    response = create_app(SETTINGS, ISSUER, ask).test_client().get("/v1/things/x", headers=bearer("alice"))
+    assert [line["message"] for line in lines] == ["unforeseen error", "request"]
+    assert {line["request_id"] for line in lines} == {response.headers["X-Request-ID"]} == {response.json["request_id"]}

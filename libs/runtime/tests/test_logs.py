@@ -10,7 +10,7 @@ from murmuration_runtime import logs
 logs.write_json("INFO")
 log = logging.getLogger("a.b")
 log.info("counted", extra={"event_id": "e-1"})
-logs.request_id.set("r-1")
+logs.request_id.set("r-1"); logs.trace_id.set("t-1")
 log.warning("refused %s", "it")
 logging.getLogger("botocore.hooks").info("never seen")
 warnings.warn("old")
@@ -28,7 +28,7 @@ def test_every_line_is_one_json_object_with_the_same_fields():
     assert [line["message"] for line in lines[:2]] == ["counted", "refused it"]
     assert (lines[0]["event_id"], lines[0]["level"], lines[0]["logger"]) == ("e-1", "INFO", "a.b")
     assert "request_id" not in lines[0]
-    assert lines[1]["request_id"] == "r-1"
+    assert (lines[1]["request_id"], lines[1]["trace_id"]) == ("r-1", "t-1")
     assert "old" in lines[2]["message"]
     assert [("ZeroDivisionError" in line["exc_info"]) for line in lines[3:]] == [True, False]
     assert "ValueError: unforeseen" in lines[4]["exc_info"]

@@ -62,6 +62,13 @@ def test_what_is_not_sampled_is_not_carried_on(spans):
     assert spans() == ()
 
 
+def test_a_process_that_does_not_trace_hands_on_what_came():
+    """As long as its client, or whoever else began the trace, samples it."""
+    for came, handed_on in ((CARRIED, CARRIED), (CARRIED[:-1] + "0", None), ("nonsense", None), (None, None)):
+        traces.hand_on(came)
+        assert traces.traceparent() == handed_on
+
+
 def test_traces_that_are_off_make_nothing():
     """Whoever asks all the same gets nothing, and pays nothing."""
     assert not traces.are_on()

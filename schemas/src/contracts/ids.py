@@ -11,11 +11,11 @@ BITS_BELOW_MS = 22
 TWEET_ID = r"[0-9]{19}"
 USER_ID = r"[A-Za-z0-9_.:@|~-]{1,128}"
 _TWEET_ID = re.compile(TWEET_ID)
-_USER_ID = re.compile(USER_ID)
+_USER_ID = re.compile(rf"(?!(me|\.|\.\.)$){USER_ID}")  # these three mean something else in a path
 
 
 def is_user_id(text: str) -> bool:
-    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags."""
+    """Tell whether a text can be a user's id: it travels in keys, URLs and Redis hash tags. `me` is nobody's."""
     return _USER_ID.fullmatch(text) is not None
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 
-from flask import Flask, jsonify
+from flask import Flask, jsonify, request
 from flask.typing import ResponseReturnValue
 
-from murmuration_edge import problems, telemetry
+from murmuration_edge import caching, problems, telemetry
 from murmuration_edge.auth import Keys, authenticate
 from murmuration_edge.bodies import LARGEST_BODY
 from murmuration_edge.openapi import document
@@ -44,6 +44,13 @@ def edge_app(
     if settings.traces:
         telemetry.install_spans(app)
     problems.install(app, known_problems)
+    caching.install(app, operations)
+
+    @app.before_request
+    def options() -> ResponseReturnValue | None:
+        """Tell anybody the methods of a path; what they do needs a token."""
+        return app.make_default_options_response() if request.method == "OPTIONS" and request.url_rule else None
+
     operations.blueprint.before_request(authenticate(settings, is_user_id, keys))
     app.register_blueprint(operations.blueprint)
     described = document(service, version(service), operations.by_endpoint.values(), known_problems)

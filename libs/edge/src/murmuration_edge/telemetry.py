@@ -1,4 +1,4 @@
-"""One log line and one measurement for each request, under the id that the gateway gave it."""
+"""One log line and one measurement for each request, under the id that the gateway gave it, and its trace."""
 
 import logging
 import re
@@ -10,7 +10,7 @@ from flask import Flask, Response, g, request
 from prometheus_client import Histogram
 
 from murmuration_runtime import traces
-from murmuration_runtime.logs import request_id
+from murmuration_runtime.logs import request_id, trace_id
 from murmuration_runtime.metrics import METRICS
 
 _SECONDS = Histogram("http_request_seconds", "How long requests took.", ["method", "route", "status"], registry=METRICS)
@@ -20,12 +20,16 @@ _log = logging.getLogger(__name__)
 
 
 def install(app: Flask) -> None:
-    """Measure and log the requests of this application; every line that is logged meanwhile has the request's id."""
+    """Measure and log the requests of this application; every line that is logged meanwhile has the request's ids."""
 
     @app.before_request
     def begin() -> None:
         given = request.headers.get("X-Request-ID", "")
         request_id.set(given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex)
+        context = request.headers.get(traces.HEADER, "")
+        if trace := traces.trace_of(context):
+            trace_id.set(trace)
+            traces.hand_on(context)
         g.began = time.perf_counter()
 
     @app.after_request
@@ -48,6 +52,9 @@ def install(app: Flask) -> None:
                 _log.warning("request", extra=fields | {"reason": g.get("reason")})
         response.headers["X-Request-ID"] = str(request_id.get())
         request_id.set(None)  # the thread has other work; a teardown function would cost 3 us more
+        if trace_id.get():
+            trace_id.set(None)
+            traces.hand_on(None)
         return response
 
 
@@ -59,9 +66,10 @@ def install_spans(app: Flask) -> None:
         if request.url_rule and request.url_rule.rule.startswith("/v1"):
             route = request.url_rule.rule
             about = {"http.request.method": request.method, "http.route": route, "request_id": str(request_id.get())}
-            context = request.headers.get(traces.HEADER)
-            g.span = traces.span(f"{request.method} {route}", "SERVER", [context] if context else [], about)
+            context = [request.headers[traces.HEADER]] if trace_id.get() else []
+            g.span = traces.span(f"{request.method} {route}", "SERVER", context, about)
             g.span.__enter__()
+            trace_id.set(trace_id.get() or traces.trace_of(traces.traceparent() or ""))
 
     @app.after_request
     def note(response: Response) -> Response:

@@ -1,6 +1,7 @@
 """Logs: one JSON object a line on stderr, with the same fields in every process.
 
-Every line has time, level, logger and message; a line about a request has its request_id; `extra` adds the rest.
+Every line has time, level, logger and message; a line about a request has its request_id, and of a traced one its
+trace_id; `extra` adds the rest.
 """
 
 import logging
@@ -16,6 +17,8 @@ from pythonjsonlogger.json import JsonFormatter
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The id of the request that this thread is answering."""
+trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
+"""The trace of that request, if it is part of one."""
 
 QUIET = ("aiokafka", "botocore", "faust", "mode", "urllib3", "werkzeug")  # these speak up only when something is wrong
 _log = logging.getLogger(__name__)
@@ -33,10 +36,11 @@ class Formatter(JsonFormatter):
         )
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
-        """Add the request's id to what the record has."""
+        """Add the request's ids to what the record has."""
         super().add_fields(log_data, record, message_dict)
-        if (answering := request_id.get()) and "request_id" not in log_data:
-            log_data["request_id"] = answering
+        for name, about in (("request_id", request_id), ("trace_id", trace_id)):
+            if (answering := about.get()) and name not in log_data:
+                log_data[name] = answering
 
 
 def config(level: str, quiet: Iterable[str] = QUIET) -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """Traces, if somebody asks for them; a process that nobody asked imports nothing of OpenTelemetry.
 
 Rule: a trace begins with a request. Its context is W3C's text `traceparent`: it comes with the request, lies in the row
-that the request writes, and goes as a header with the event that the row gives. What brings none begins a trace.
+that the request writes, and goes as a header with the event that the row gives. What brings none begins a trace. A
+process that does not trace hands on what came, so that a trace has no hole where it was.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from typing import Literal, Protocol
 
 from pydantic import SecretStr
@@ -51,7 +54,9 @@ class Tracing(Protocol):
 
 
 NO_SPAN = nullcontext()
+_CONTEXT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-[!-~]{0,64})?")
 _tracing: Tracing | None = None
+_came: ContextVar[str | None] = ContextVar("traceparent", default=None)
 
 
 def start(service: str, settings: TracedSettings) -> None:
@@ -91,5 +96,17 @@ def answered(status: int) -> None:
 
 
 def traceparent() -> str | None:
-    """Return what a row carries of the request that writes it; None where it is not traced."""
-    return _tracing.traceparent() if _tracing else None
+    """Return what a row carries of the request that writes it; None where nobody traces that."""
+    return _tracing.traceparent() if _tracing else _came.get()
+
+
+def trace_of(context: str) -> str | None:
+    """Return the trace's id in a traceparent; None if W3C would not have it."""
+    read = _CONTEXT.fullmatch(context)
+    return read[1] if read and not (context.startswith("00") and read[3]) else None
+
+
+def hand_on(context: str | None) -> None:
+    """Note what this thread's request brought, for a process that does not trace; what is not sampled ends here."""
+    read = _CONTEXT.fullmatch(context) if context else None
+    _came.set(context if read and int(read[2], 16) & 1 else None)
