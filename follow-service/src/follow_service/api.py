@@ -6,6 +6,7 @@ from dataclasses import asdict
 from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
 
+from contracts.ids import PATTERNS
 from follow_service import follows, profiles
 from follow_service.follows import Edge, Follows, Outcome, Requests, Store
 from follow_service.profiles import Profile
@@ -47,7 +48,7 @@ class PageQuery(Page):
 
 def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
     """Declare the routes over one store."""
-    api = Operations(Blueprint("follows", __name__, url_prefix="/v1/users"))
+    api = Operations(Blueprint("follows", __name__, url_prefix="/v1/users"), PATTERNS)
 
     @api.add(
         "PUT",
@@ -105,13 +106,13 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
     page = {200: Answer("A page, newest first", Follows, ["Link"])}
 
     @api.add("GET", "/<user_id>/followers", page, profiles.UnknownUserError, query=PageQuery, cost=2)
-    def followers(user_id: str, query: PageQuery) -> ResponseReturnValue:
+    def list_followers(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List who follows this user, newest first."""
         profiles.known(store, user_id)
         return _page(query, store.followers(user_id, query.limit, query.cursor))
 
     @api.add("GET", "/<user_id>/following", page, profiles.UnknownUserError, query=PageQuery, cost=2)
-    def following(user_id: str, query: PageQuery) -> ResponseReturnValue:
+    def list_following(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List whom this user follows, newest first."""
         profiles.known(store, user_id)
         return _page(query, store.following(user_id, query.limit, query.cursor))
@@ -126,7 +127,7 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
     @api.add(
         "GET", "/me/follow-requests", {200: Answer("A page, newest first", Requests, ["Link"])}, query=PageQuery, cost=2
     )
-    def requests(query: PageQuery) -> ResponseReturnValue:
+    def list_follow_requests(query: PageQuery) -> ResponseReturnValue:
         """List who asks to follow the caller, newest first."""
         return _page(query, store.requests(caller(), query.limit, query.cursor))
 
@@ -139,7 +140,7 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
         follows.FollowerFullError,
         follows.SelfFollowError,
     )
-    def accept(follower_id: str) -> ResponseReturnValue:
+    def accept_follow_request(follower_id: str) -> ResponseReturnValue:
         """Let someone follow the caller who asked to. Safe to repeat."""
         follows.accept(store, Edge(follower_id, caller()), now(), cap)
         return "", 204
@@ -150,7 +151,7 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
         {204: Answer("There is no such request")},
         follows.SelfFollowError,
     )
-    def decline(follower_id: str) -> ResponseReturnValue:
+    def decline_follow_request(follower_id: str) -> ResponseReturnValue:
         """Drop someone's request. Safe to repeat."""
         follows.decline(store, Edge(follower_id, caller()))
         return "", 204

@@ -44,6 +44,7 @@ class Seen(BaseModel):
 
     caller: str
     name: str
+    made_at: int
 
 
 class ThingsQuery(Page):
@@ -57,7 +58,7 @@ def create_app(
 ) -> Flask:
     """Build it; ask is what each request needs of a store."""
     settings = settings or read(EdgeSettings)
-    api = Operations(Blueprint("things", __name__, url_prefix="/v1"))
+    api = Operations(Blueprint("things", __name__, url_prefix="/v1"), {"caller": "[a-z]+"})
 
     shown = {200: Answer("The thing", Seen, ["ETag"]), 304: NOT_CHANGED}
 
@@ -67,7 +68,7 @@ def create_app(
         ask()
         if name == "teapot":
             raise TeapotError("This is a teapot.")
-        return jsonify(caller=caller(), name=name)
+        return jsonify(caller=caller(), name=name, made_at=1)
 
     @api.add("GET", "/things", {200: Answer("A page", list[int], ["Link"])}, query=ThingsQuery)
     def things(query: ThingsQuery) -> Any:

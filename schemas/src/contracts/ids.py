@@ -10,6 +10,7 @@ EPOCH_MS = 1_288_834_974_657  # the milliseconds of an id count from here
 BITS_BELOW_MS = 22
 TWEET_ID = r"[0-9]{19}"
 USER_ID = r"[A-Za-z0-9_.:@|~-]{1,128}"
+PATTERNS = {"user_id": USER_ID, "author_id": USER_ID, "tweet_id": TWEET_ID}  # by the names of fields in JSON
 _TWEET_ID = re.compile(TWEET_ID)
 _USER_ID = re.compile(rf"(?!(me|\.|\.\.)$){USER_ID}")  # these three mean something else in a path
 

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, jsonify
 from flask.typing import ResponseReturnValue
 from pydantic import Field
 
+from contracts.ids import PATTERNS
 from murmuration_edge.auth import caller
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
@@ -66,10 +67,10 @@ class Count:
 
 def operations(pages: Pages) -> Operations:
     """Declare the routes over the caller's own timeline; there is no way to ask for another's."""
-    api = Operations(Blueprint("timeline", __name__, url_prefix="/v1"))
+    api = Operations(Blueprint("timeline", __name__, url_prefix="/v1"), PATTERNS)
 
     @api.add("GET", "/timeline", {200: Answer("A page, newest first", Timeline, ["Link"])}, query=TimelineQuery)
-    def timeline(query: TimelineQuery) -> ResponseReturnValue:
+    def home_timeline(query: TimelineQuery) -> ResponseReturnValue:
         """Show what the caller and those they follow said, newest first; with since, only what is new."""
         page = pages.home(
             caller(),
@@ -85,7 +86,7 @@ def operations(pages: Pages) -> Operations:
         return link_next(Response(body, content_type="application/json"), query, page.next_cursor)
 
     @api.add("GET", "/timeline/count", {200: Answer("The number", Count)}, query=CountQuery)
-    def count(query: CountQuery) -> ResponseReturnValue:
+    def count_new_tweets(query: CountQuery) -> ResponseReturnValue:
         """Count what is new, up to a hundred."""
         page = pages.home(caller(), MOST_COUNTED, since=read_mark(query.since))
         return jsonify(count=len(page.tweets), more=page.next_cursor is not None)

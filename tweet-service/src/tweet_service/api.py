@@ -6,6 +6,7 @@ from dataclasses import asdict
 from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
+from contracts.ids import PATTERNS
 from murmuration_edge.auth import caller
 from murmuration_edge.bodies import Body
 from murmuration_edge.operations import Answer, Operations
@@ -47,7 +48,7 @@ def operations(
     now: Callable[[], int],
 ) -> Operations:
     """Declare the routes over one store of tweets, and what is known of their authors."""
-    api = Operations(Blueprint("tweets", __name__, url_prefix="/v1"))
+    api = Operations(Blueprint("tweets", __name__, url_prefix="/v1"), PATTERNS)
 
     @api.add(
         "POST",
@@ -60,17 +61,17 @@ def operations(
         headers=["Idempotency-Key"],
         budget="tweets",
     )
-    def post(body: NewTweet) -> ResponseReturnValue:
+    def post_tweet(body: NewTweet) -> ResponseReturnValue:
         """Say something. With an Idempotency-Key, a repeat is the same tweet."""
         key = request.headers.get("Idempotency-Key")
         if key is None:
             tweet = posting.post(store, caller(), body.text, next_id)
         else:
             tweet = posting.post_once(store, caller(), body.text, key, next_id)
-        return jsonify(asdict(tweet)), 201, {"Location": url_for(".get", tweet_id=tweet.tweet_id)}
+        return jsonify(asdict(tweet)), 201, {"Location": url_for(".get_tweet", tweet_id=tweet.tweet_id)}
 
     @api.add("GET", "/tweets/<tweet_id>", {200: Answer("The tweet", Tweet)}, tweets.UnknownTweetError)
-    def get(tweet_id: str) -> ResponseReturnValue:
+    def get_tweet(tweet_id: str) -> ResponseReturnValue:
         """Read a tweet."""
         return jsonify(asdict(tweets.read(store, accounts, tweet_id, caller())))
 
@@ -81,7 +82,7 @@ def operations(
         tweets.UnknownTweetError,
         tweets.NotYoursError,
     )
-    def delete(tweet_id: str) -> ResponseReturnValue:
+    def delete_tweet(tweet_id: str) -> ResponseReturnValue:
         """Delete one's own tweet. Safe to repeat."""
         tweets.delete(store, accounts, tweet_id, caller(), now())
         return "", 204
@@ -94,7 +95,7 @@ def operations(
         query=TweetsQuery,
         cost=2,
     )
-    def by_author(user_id: str, query: TweetsQuery) -> ResponseReturnValue:
+    def tweets_of_user(user_id: str, query: TweetsQuery) -> ResponseReturnValue:
         """List what this user said, newest first."""
         page = tweets.said_by(store, accounts, user_id, caller(), query.limit, query.cursor)
         return link_next(jsonify(asdict(page)), query, page.next_cursor)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 
-from flask import Flask, jsonify, request
+from flask import Flask, jsonify
 from flask.typing import ResponseReturnValue
 
 from murmuration_edge import caching, problems, telemetry
@@ -45,15 +45,10 @@ def edge_app(
         telemetry.install_spans(app)
     problems.install(app, known_problems)
     caching.install(app, operations)
-
-    @app.before_request
-    def options() -> ResponseReturnValue | None:
-        """Tell anybody the methods of a path; what they do needs a token."""
-        return app.make_default_options_response() if request.method == "OPTIONS" and request.url_rule else None
-
-    operations.blueprint.before_request(authenticate(settings, is_user_id, keys))
+    verify_token = authenticate(settings, is_user_id, keys)
+    operations.guards.append(lambda _: verify_token())
     app.register_blueprint(operations.blueprint)
-    described = document(service, version(service), operations.by_endpoint.values(), known_problems)
+    described = document(service, version(service), operations, known_problems)
 
     @app.get("/openapi.json")
     def openapi() -> ResponseReturnValue:

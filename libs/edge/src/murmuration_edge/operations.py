@@ -1,7 +1,7 @@
 """Operations: what a route takes, answers and refuses, said once.
 
 Rule: what is declared here is what is checked, and openapi.py describes nothing else. A handler sees only a query and a
-body that their models accept.
+body that their models accept, and runs only after every guard has let the request pass.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,19 +35,28 @@ class Operation:
     path: str
     summary: str
     answers: Mapping[int, Answer]
-    refusals: Sequence[type[Exception]] = ()  # what it raises besides what every operation may raise
-    query: type[Query] | None = None
-    body: type[Body] | None = None
-    headers: Sequence[str] = ()  # request headers that it reads besides those that every operation reads
-    cost: int = 1  # how many calls of the caller's budget it is worth
-    budget: str = "calls"
+    refusals: Sequence[type[Exception]]  # what it raises besides what every operation may raise
+    query: type[Query] | None
+    body: type[Body] | None
+    headers: Sequence[str]  # request headers that it reads besides those that every operation reads
+    cost: int  # how many calls of the caller's budget it is worth
+    budget: str
+
+
+Guard = Callable[[Operation], object]  # raises what keeps the request out
 
 
 @dataclass
 class Operations:
-    """A service's routes under /v1, and what is known of each by its endpoint."""
+    """A service's routes under /v1, and what is known of each by its endpoint.
+
+    patterns: what the ids in answers look like, by the names of their fields.
+    guards: run before each operation, in this order. Flask's own answers to OPTIONS and to a wrong method are none.
+    """
 
     blueprint: Blueprint
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    guards: list[Guard] = field(default_factory=list)
     by_endpoint: dict[str, Operation] = field(default_factory=dict)
 
     def add(
@@ -58,23 +67,27 @@ class Operations:
         *refusals: type[Exception],
         query: type[Query] | None = None,
         body: type[Body] | None = None,
-        **more: Any,
+        headers: Sequence[str] = (),
+        cost: int = 1,
+        budget: str = "calls",
     ) -> Callable[[Handler], Handler]:
         """Serve a handler here. It is given what the path names, and `query` and `body` where there are models."""
 
         def serve(handler: Handler) -> Handler:
+            name, summary = handler.__name__, (handler.__doc__ or "").strip().splitlines()[0]
+            whole = f"{self.blueprint.url_prefix}{path}"
+            operation = Operation(name, method, whole, summary, answers, refusals, query, body, headers, cost, budget)
+
             def checked(**given: Any) -> ResponseReturnValue:
+                for guard in self.guards:
+                    guard(operation)
                 if query:
                     given["query"] = read_query(query)
                 if body:
                     given["body"] = read_body(body)
                 return handler(**given)
 
-            name = handler.__name__
-            summary = (handler.__doc__ or "").strip().splitlines()[0]
-            self.by_endpoint[f"{self.blueprint.name}.{name}"] = Operation(
-                name, method, f"{self.blueprint.url_prefix}{path}", summary, answers, refusals, query, body, **more
-            )
+            self.by_endpoint[f"{self.blueprint.name}.{name}"] = operation
             self.blueprint.add_url_rule(path, name, checked, methods=[method])
             return handler
 

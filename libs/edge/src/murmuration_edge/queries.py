@@ -45,7 +45,7 @@ def _digits(value: object) -> object:
     return value
 
 
-Limit = Annotated[int, BeforeValidator(_digits), Field(ge=1, le=200, description="How many rows at most")]
+Limit = Annotated[int, Field(ge=1, le=200, description="How many rows at most"), BeforeValidator(_digits)]
 
 
 class Page(Query):
