@@ -20,7 +20,7 @@ CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-ch
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e
+.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e openapi
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +73,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:deploy:deploy/aws:deploy/cluster $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
+	@MYPYPATH=deploy/local:deploy:deploy/aws:deploy/cluster $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/openapi.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
 	  e2e-tests/*.py deploy/observe deploy/cluster
 	@MYPYPATH=$$(echo */bench/.. */drills/.. */proofs/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills */proofs
 
@@ -92,6 +92,9 @@ proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=
 charts: $(BIN)/ready ## write what the charts share into each, and pack the library into them with helm; HELM=helm
 	@$(BIN)/python deploy/charts.py
 	@for each in $(CHARTS); do $(HELM) dependency update --skip-refresh $$each >/dev/null || exit 1; done
+
+openapi: $(BIN)/ready ## write the document of the whole API, which the gateway serves, from the routes as they are declared
+	@$(BIN)/python deploy/openapi.py
 
 deploy: ## `helm upgrade --install` of one chart with an environment's values: ENV=staging S=follow-service NAMESPACE= FLAGS=
 	@test -f 'deploy/environments/$(ENV)/$(S).yaml' || \

@@ -1,0 +1,58 @@
+"""The document of the whole API, as the gateway serves it."""
+
+import copy
+import re
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from murmuration_testkit import REPOSITORY
+from murmuration_testkit.services import SERVICES
+
+sys.path.insert(0, str(REPOSITORY / "deploy"))
+
+import openapi
+
+DOCUMENTS = openapi.documents()
+PATHS = [(service, path) for service, each in DOCUMENTS.items() for path in each["paths"]]
+ROUTES = [(service.name, route) for service in SERVICES.values() for route in service.routes]
+PARAMETER = re.compile(r"\{[a-z_]+\}")
+
+
+def test_the_document_is_up_to_date():
+    """After a change of an operation, a model or a problem, `make openapi` was run."""
+    assert openapi.FILE.read_text() == openapi.text(), "openapi.json is not up to date: run `make openapi`"
+
+
+@pytest.mark.parametrize(("service", "path"), PATHS)
+def test_every_path_is_routed_to_its_service(service, path):
+    """To no other one, whatever its parameters are."""
+    for text in ("me", "alice.b:c@d|e~f-1", "9" * 128, "%2e"):
+        asked = PARAMETER.sub(text, path)
+        assert [name for name, route in ROUTES if re.search(route, asked)] == [service]
+
+
+@pytest.mark.parametrize(("service", "route"), ROUTES)
+@given(st.data())
+def test_nothing_else_is_routed(service, route, data):
+    """Whatever a route matches is a path that its service describes."""
+    described = [f"^{PARAMETER.sub('[^/]+', path)}$" for path in DOCUMENTS[service]["paths"]]
+    path = data.draw(st.from_regex(route))
+    assert any(re.search(each, path) for each in described), f"{service} routes {path}, and does not describe it"
+
+
+def test_one_name_has_one_meaning():
+    """A schema that two edges describe differently, and one operation or one id of two edges, stop the making."""
+    follow = DOCUMENTS["follow-service"]
+    assert openapi.merged({"a": follow, "b": {**follow, "paths": {}}})["components"] == follow["components"]
+    other = copy.deepcopy(follow)
+    other["components"]["schemas"]["Profile"]["properties"]["user_id"] = {"type": "integer"}
+    with pytest.raises(openapi.SameNameError, match="a and b describe Profile differently"):
+        openapi.merged({"a": follow, "b": {**other, "paths": {}}})
+    with pytest.raises(openapi.SameNameError, match="both have the operation 'PUT /v1/users/me'"):
+        openapi.merged({"a": follow, "b": follow})
+    moved = {f"/v2{path}": methods for path, methods in follow["paths"].items()}
+    with pytest.raises(openapi.SameNameError, match="both have the operationId 'put_me'"):
+        openapi.merged({"a": follow, "b": {**follow, "paths": moved}})
