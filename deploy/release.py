@@ -3,9 +3,11 @@
 Rule: two commits. The first has the new versions; the second names the first in released.yaml: what runs beside new
 code from then on. Images and charts are built after both: whatever fails there is repeated with the commands that are
 named, and no commit need be undone. The gateway and the admin's image are released too, but nothing runs beside them.
+With the gateway its OpenAPI document is released: only a major release may break what the last one promised.
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 
 import yaml
 
+from murmuration_testkit.breaking_changes import breaking_changes
 from murmuration_testkit.released import RELEASED, releases
 from murmuration_testkit.services import SERVICES
 
@@ -24,6 +27,8 @@ PARTS = ("major", "minor", "patch")
 SUBJECT = 72
 FOLDERS = {name: name for name in SERVICES} | {"gateway": "deploy/gateway", "admin": "deploy/admin"}
 CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart")}  # every other has its chart in its folder
+API = "deploy/gateway/src/murmuration_gateway/openapi.json"
+RELEASED_API = "deploy/gateway/released-openapi.json"
 
 
 class ReleaseError(Exception):
@@ -66,12 +71,28 @@ def edit(service: str, part: str, why: str, day: str, repository: Path = REPOSIT
         text = replaced((repository / chart).read_text(), r'^appVersion: "?([^"\s]+)"?$', version, chart)
         of_chart = raised(yaml.safe_load(text)["version"], part)
         written[chart] = replaced(text, r"^version: (\S+)$", of_chart, chart)
+    if service == "gateway":
+        written[RELEASED_API] = api(part, repository)
     changes = f"{FOLDERS[service]}/CHANGELOG.md"
     before = (repository / changes).read_text() if (repository / changes).exists() else ""
     written[changes] = changelog(before, service, version, day, why)
     for name, text in written.items():
         (repository / name).write_text(text)
     return version
+
+
+def broken(repository: Path = REPOSITORY) -> list[str]:
+    """Return what of the released API the present one breaks."""
+    return breaking_changes(*(json.loads((repository / each).read_text()) for each in (RELEASED_API, API)))
+
+
+def api(part: str, repository: Path) -> str:
+    """Return the API's document as it is released."""
+    breaks = broken(repository)
+    if breaks and part != "major":
+        lines = "".join(f"\n  {each}" for each in breaks)
+        raise ReleaseError(f"The API breaks what was released. Mend it, or release with PART=major:{lines}")
+    return (repository / API).read_text()
 
 
 def note(service: str, version: str, commit: str, repository: Path = REPOSITORY) -> None:

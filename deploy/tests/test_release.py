@@ -1,5 +1,6 @@
 """A release raises a version everywhere it stands, and names the commit that has it."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -66,6 +67,32 @@ def test_the_newest_release_stands_first_in_the_changelog(repository):
     assert [line.split(" (")[0] for line in lines if line.startswith("#")] == [
         "# Changes of a-service", "## 0.9.3", "## 0.9.2",
     ]  # fmt: skip
+
+
+def test_the_api_keeps_what_was_released():
+    """A client that was built on the released document goes on working: docs/clients.md promises it."""
+    assert release.broken() == [], "the API breaks clients: mend it, or make a major release of the gateway"
+
+
+@pytest.fixture
+def gateway(repository, monkeypatch):
+    """The service is the gateway, and its API has lost a path since the last release."""
+    monkeypatch.setitem(release.FOLDERS, "gateway", "a-service")
+    for name, paths in ((release.API, {}), (release.RELEASED_API, {"/v1/things": {"get": {}}})):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(json.dumps({"paths": paths}))
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "an API")
+    return repository
+
+
+def test_only_a_major_release_of_the_gateway_breaks_clients(gateway):
+    """Any other is refused with what it would break; a major one is what clients are promised from then on."""
+    with pytest.raises(release.ReleaseError, match="GET /v1/things: is no longer there"):
+        release.release(["gateway"], "minor", WHY, gateway)
+    assert git(gateway, "status", "--porcelain") == ""
+    release.release(["gateway"], "major", WHY, gateway)
+    assert (gateway / release.RELEASED_API).read_text() == (gateway / release.API).read_text()
 
 
 def test_nothing_is_released_over_changes_that_are_not_committed(repository):

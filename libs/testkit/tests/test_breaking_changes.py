@@ -6,6 +6,16 @@ import pytest
 
 from murmuration_testkit.breaking_changes import breaking_changes
 
+
+def problem(code):
+    """Return the schema of a problem."""
+    return {
+        "type": "object",
+        "properties": {"code": {"const": code}, "detail": {"type": "string"}},
+        "required": ["code"],
+    }
+
+
 RELEASED = {
     "openapi": "3.1.0",
     "security": [{"bearer": []}],
@@ -41,8 +51,8 @@ RELEASED = {
         "responses": {
             "Bad": {
                 "description": "Bad",
-                "x-codes": ["bad-cursor", "bad-query"],
-                "content": {"application/problem+json": {"schema": {"type": "object"}}},
+                "headers": {"Retry-After": {"required": True, "schema": {"type": "integer"}}},
+                "content": {"application/problem+json": {"schema": {"oneOf": [problem("cursor"), problem("query")]}}},
             }
         },
         "schemas": {
@@ -77,6 +87,10 @@ def things(document, method):
 
 def thing(document, name="Thing"):
     return document["components"]["schemas"][name]
+
+
+def problems(document):
+    return document["components"]["responses"]["Bad"]["content"]["application/problem+json"]["schema"]["oneOf"]
 
 
 def fields(document, name="Thing"):
@@ -170,9 +184,14 @@ BREAKS = {
         lambda d: fields(d).update(size={"type": "string"}),
         'things[].size: what is not ["small", "large"] may be answered now',
     ),
-    "a code": (
-        lambda d: d["components"]["responses"]["Bad"].update({"x-codes": ["bad-query"]}),
-        "400: the code bad-cursor is no longer answered",
+    "a header that may be missing": (
+        lambda d: d["components"]["responses"]["Bad"]["headers"]["Retry-After"].update(required=False),
+        "400 Retry-After: may be missing now",
+    ),
+    "a code": (lambda d: problems(d).pop(0), "400: the code cursor is no longer answered"),
+    "a field of a problem": (
+        lambda d: problems(d)[0]["properties"].pop("detail"),
+        "400 cursor.detail: is no longer there",
     ),
 }
 HARMLESS = {
@@ -195,7 +214,7 @@ HARMLESS = {
     "no null any more": lambda d: fields(d).update(made_at={"type": "integer"}),
     "a header": lambda d: things(d, "put")["responses"]["204"].update(headers={"ETag": {"schema": {}}}),
     "a problem": lambda d: things(d, "put")["responses"].update({"409": {"description": "Not now"}}),
-    "a code": lambda d: d["components"]["responses"]["Bad"]["x-codes"].append("bad-limit"),
+    "a code": lambda d: problems(d).append(problem("limit")),
     "what only those are told who ask": lambda d: things(d, "get")["responses"].update(
         {"304": {"description": "Same"}}
     ),

@@ -13,6 +13,7 @@ from murmuration_testkit.schema_changes import Change, Document, Schema
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 NOT_MODIFIED = "304"  # is answered only to clients that send If-None-Match
 FIRST_REFUSAL = 400
+PROBLEM = "application/problem+json"
 
 
 def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -83,20 +84,34 @@ class _Comparison:
         headers, content = after.get("headers", {}), after.get("content", {})
         for name, header in before.get("headers", {}).items():
             if name in headers:
-                schemas = self._new.resolved(headers[name])["schema"], self._old.resolved(header)["schema"]
-                yield from self._answers.unreadable(*schemas, f"{where} {name}")
+                now, was = self._new.resolved(headers[name]), self._old.resolved(header)
+                if was.get("required") and not now.get("required"):
+                    yield f"{where} {name}: may be missing now"
+                yield from self._answers.unreadable(now["schema"], was["schema"], f"{where} {name}")
             else:
                 yield f"{where} {name}: is no longer there"
         for media, was in before.get("content", {}).items():
-            if media in content:
-                yield from self._answers.unreadable(content[media]["schema"], was["schema"], f"{where} body")
-            else:
+            if media not in content:
                 yield f"{where}: {media} is no longer answered"
-        for code in before.get("x-codes", ()):
-            if code not in after.get("x-codes", ()):
+            elif media == PROBLEM:
+                yield from self._problems(where, was["schema"], content[media]["schema"])
+            else:
+                yield from self._answers.unreadable(content[media]["schema"], was["schema"], f"{where} body")
+
+    def _problems(self, where: str, old: Schema, new: Schema) -> Iterator[str]:
+        answered = _by_code(self._new, new)
+        for code, was in _by_code(self._old, old).items():
+            if code in answered:
+                yield from self._answers.unreadable(answered[code], was, f"{where} {code}")
+            else:
                 yield f"{where}: the code {code} is no longer answered"
 
 
 def _by_place(document: Document, operation: Schema) -> dict[str, Schema]:
     parameters = [document.resolved(each) for each in operation.get("parameters", [])]
     return {f"{each['in']} {each['name']}": each for each in parameters}
+
+
+def _by_code(document: Document, problem: Schema) -> dict[str, Schema]:
+    kinds = document.alternatives(problem)
+    return {each.get("properties", {}).get("code", {}).get("const", "of any problem"): each for each in kinds}

@@ -34,11 +34,12 @@ class Document:
         return part
 
     def alternatives(self, schema: Schema) -> list[Schema]:
-        """Return schemas of at most one type, none with an anyOf, of which a value has to match any."""
+        """Return schemas of at most one type each, of which a value has to match one. oneOf is read as anyOf."""
         schema = self.resolved(schema)
-        if "anyOf" in schema:
-            rest = {name: each for name, each in schema.items() if name != "anyOf"}
-            branches = (self.alternatives(branch) for branch in schema["anyOf"])
+        choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        if choices:
+            rest = {name: each for name, each in schema.items() if name not in ("anyOf", "oneOf")}
+            branches = (self.alternatives(branch) for branch in choices)
             return [each for branch in branches for one in branch for each in self.alternatives({**rest, **one})]
         if isinstance(schema.get("type"), list):
             return [{**schema, "type": each} for each in schema["type"]]
