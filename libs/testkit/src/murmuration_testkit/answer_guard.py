@@ -1,0 +1,41 @@
+"""Holds every answer in every test to the OpenAPI document; a plugin of pytest, on in every run.
+
+Rule: whatever an edge answers to Flask's test client is compared with that app's own document, and whatever the gateway
+answers to `people` with the document of the whole API. A test in which an answer differs has failed.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+
+import flask
+import pytest
+
+from murmuration_testkit.answers import Described
+
+faults: list[str] = []
+_described = cache(lambda document: Described(json.loads(document)))
+
+
+def pytest_configure() -> None:
+    """Listen to every app of Flask's."""
+    flask.request_finished.connect(_answered)
+
+
+@pytest.fixture(autouse=True)
+def answers_are_as_described() -> Iterator[None]:
+    """Fail the test in which an answer was not what the document says."""
+    yield
+    found = [*dict.fromkeys(faults)]
+    faults.clear()
+    assert not found, "\n".join(found)  # noqa: S101
+
+
+def _answered(app: flask.Flask, response: flask.Response, **_: object) -> None:
+    """Compare; response is what the client gets."""
+    if not flask.request.path.startswith("/v1/") or "openapi" not in app.view_functions:
+        return
+    if __name__ not in app.extensions:
+        app.extensions[__name__] = _described(app.ensure_sync(app.view_functions["openapi"])().get_data())
+    answer = response.status_code, dict(response.headers), response.get_data()
+    faults.extend(app.extensions[__name__].faults(flask.request.method, flask.request.path, *answer))
