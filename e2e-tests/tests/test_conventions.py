@@ -59,7 +59,7 @@ def test_nobody_comes_in_without_a_good_token(path, token):
 )
 def test_bad_input_is_a_problem_that_names_it(method, path, body, status, named):
     """Whoever refuses it, gateway or service, the shape is the same."""
-    response = send(method, path, headers=Person().headers, **({"json": body} if body else {}))
+    response = send(method, path, headers=Person().join().headers, **({"json": body} if body else {}))
     assert named in _is_problem(response, status)["detail"]
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from contracts.profiles import Profile
 from follow_service.follows import Account, Edge, Followed, Follows, Requested, Requests, Standing
-from follow_service.profiles import Profile
 from murmuration_edge.cursors import BadCursorError
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from follow_service.follows import Edge
 from murmuration_testkit.openapi import described, served
 
 from .conftest import bearer
@@ -9,6 +10,11 @@ from .conftest import bearer
 
 def put_me(http, who, name="Somebody", **more):
     return http.put("/v1/users/me", json={"display_name": name, **more}, headers=bearer(who))
+
+
+def join(http, *people):
+    for who in people:
+        assert put_me(http, who).status_code == 201
 
 
 def test_a_profile_is_created_then_renamed(http, clock):
@@ -29,7 +35,7 @@ def test_a_profile_is_created_then_renamed(http, clock):
 
 def test_follow_and_unfollow_may_be_repeated(http, memory):
     """204 each time, never 409."""
-    put_me(http, "bob")
+    join(http, "alice", "bob")
     for _ in range(2):
         assert http.post("/v1/users/bob/follow", headers=bearer("alice")).status_code == 204
     assert len(memory.edges) == 1
@@ -48,6 +54,7 @@ def test_privacy_stays_as_it_is_unless_it_is_sent(http):
 def test_a_private_account_answers_requests(http, clock):
     """202 until it accepts, 204 after; it sees who asks, and pages through them."""
     put_me(http, "star", is_private=True)
+    join(http, "a", "b", "c")
     for fan in ("a", "b", "c"):
         clock.now += 1
         assert http.post("/v1/users/star/follow", headers=bearer(fan)).status_code == 202
@@ -72,10 +79,10 @@ def test_a_private_account_answers_requests(http, clock):
 
 def test_at_the_cap_a_follow_is_403_and_its_repeat_204(http):
     """The problem says what the cap is and what to do."""
+    join(http, "alice", "a", "b", "c", "d")
     for followee in ("a", "b", "c", "d"):
-        put_me(http, followee)
         response = http.post(f"/v1/users/{followee}/follow", headers=bearer("alice"))
-    assert response.status_code == 403
+    assert (response.status_code, response.json["type"]) == (403, "/problems/following-full")
     assert "follow 3 accounts already" in response.json["detail"]
     assert http.post("/v1/users/c/follow", headers=bearer("alice")).status_code == 204
 
@@ -91,15 +98,31 @@ def test_a_deleted_account_is_gone_for_good(http):
         assert http.get(path, headers=bearer("bob")).status_code == 404
     assert http.post("/v1/users/alice/follow", headers=bearer("bob")).status_code == 404
     for refused in (put_me(http, "alice"), http.post("/v1/users/bob/follow", headers=bearer("alice"))):
-        assert refused.status_code == 403
+        assert (refused.status_code, refused.json["type"]) == (403, "/problems/account-deleted")
         assert "was deleted" in refused.json["detail"]
     assert http.delete("/v1/users/bob/follow", headers=bearer("alice")).status_code == 204
     assert http.get("/v1/users/bob/followers", headers=bearer("bob")).json["users"] == []
 
 
+def test_who_has_no_profile_adds_nothing_and_takes_away_what_there_is(http, memory):
+    """403 that says so, whatever else is wrong; with a profile the same requests are answered."""
+    put_me(http, "bob", is_private=True)
+    asks = ["/v1/users/bob/follow", "/v1/users/nobody/follow", "/v1/users/me/follow-requests/bob"]
+    memory.request(Edge("bob", "alice"), 1)
+    for path in asks:
+        refused = http.post(path, headers=bearer("alice"))
+        assert (refused.status_code, refused.json["code"]) == (403, "no-profile")
+        assert "PUT /v1/users/me" in refused.json["detail"]
+    for path in asks:
+        assert http.delete(path, headers=bearer("alice")).status_code == 204
+    memory.request(Edge("bob", "alice"), 1)
+    join(http, "alice")
+    assert [http.post(path, headers=bearer("alice")).status_code for path in asks] == [202, 404, 204]
+
+
 def test_lists_link_to_their_next_page(http, clock):
     """next_cursor and Link lead to the same page."""
-    put_me(http, "star")
+    join(http, "star", "a", "b", "c")
     for fan in ("a", "b", "c"):
         clock.now += 1
         http.post("/v1/users/star/follow", headers=bearer(fan))
@@ -121,6 +144,7 @@ def test_lists_link_to_their_next_page(http, clock):
         ({"display_name": "A", "is_private": None}, 400, "is_private"),
         ({"display_name": "A", "is_private": "no"}, 400, "is_private"),
         ({"display_name": "x" * 51}, 422, "display_name"),
+        ({"display_name": "\u2066Alice"}, 422, "U+2066"),
     ],
 )
 def test_a_bad_profile_is_named(http, body, status, named):
@@ -128,6 +152,7 @@ def test_a_bad_profile_is_named(http, body, status, named):
     response = http.put("/v1/users/me", json=body, headers=bearer("alice"))
     assert response.status_code == status
     assert named in response.json["detail"]
+    assert response.json["errors"][0]["pointer"] == f"#/{next(reversed(body), 'display_name')}"
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,16 @@ class StorePromises:
         assert store.profile(alice) == second
         assert second.display_name == "Alicia"
 
+    @pytest.mark.parametrize("private", [None, True, False])
+    def test_what_is_answered_is_what_is_stored(self, store, somebody, counted, private):
+        """Of a new profile and of one that changes, whatever was there before."""
+        alice = somebody()
+        for name in ("Alice", "Alicia 👩‍👩‍👧"):
+            profile, _ = store.save_profile(alice, name, private, 5)
+            assert profile == store.profile(alice)
+            assert profile.display_name == name
+            counted(alice, 2)
+
     def test_following_twice_is_following_once(self, store, somebody):
         """The first row stays as it is, so its stream tells of one change only."""
         alice, bob = somebody(), somebody()
@@ -117,7 +127,7 @@ class StorePromises:
     def test_the_cap_is_on_new_follows_alone(self, store, somebody, cap, counted):
         """Whoever reaches it keeps all, may repeat all, and begins again after an unfollow."""
         alice, bob, carol = (somebody() for _ in range(3))
-        for user_id in (bob, carol):
+        for user_id in (alice, bob, carol):
             store.save_profile(user_id, "Somebody", None, 1)
         follow(store, Edge(alice, bob), 1, cap)
         counted(alice, cap)

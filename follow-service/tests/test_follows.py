@@ -14,7 +14,7 @@ from follow_service.follows import (
     follow,
     unfollow,
 )
-from follow_service.profiles import DeletedAccountError, UnknownUserError, save
+from follow_service.profiles import DeletedAccountError, NoProfileError, UnknownUserError, save
 
 CAP = 2
 EDGE = Edge("alice", "bob")
@@ -22,10 +22,13 @@ EDGE = Edge("alice", "bob")
 
 @pytest.fixture
 def bob(memory):
-    """Let Bob join, and turn private or public when he is told."""
+    """Let Alice, Carol and Bob join, and Bob turn private or public when he is told."""
 
     def turn(private):
         save(memory, "bob", "Bob", private, 1)
+
+    for name in ("alice", "carol"):
+        save(memory, name, name, None, 1)
 
     turn(private=False)
     return turn
@@ -39,6 +42,7 @@ def test_nobody_follows_themselves():
 
 def test_only_people_with_a_profile_can_be_followed(memory):
     """An unknown user is an error, and leaves no row."""
+    save(memory, "alice", "Alice", None, 1)
     with pytest.raises(UnknownUserError, match="nobody"):
         follow(memory, Edge("alice", "nobody"), 1, CAP)
     assert not memory.edges
@@ -52,6 +56,19 @@ def test_nobody_follows_a_deleted_account_and_it_follows_nobody(memory, bob):  #
         follow(memory, EDGE, 3, CAP)
     with pytest.raises(DeletedAccountError, match="bob"):
         follow(memory, Edge("bob", "alice"), 3, CAP)
+    assert not memory.edges
+
+
+def test_who_has_no_profile_neither_follows_nor_asks_nor_lets_in_nor_is_let_in(memory, bob):
+    """Others would see nobody; what was asked before profiles were needed ends nowhere."""
+    for private in (False, True):
+        bob(private=private)
+        with pytest.raises(NoProfileError, match="profile"):
+            follow(memory, Edge("dave", "bob"), 1, CAP)
+    for edge, error in ((Edge("bob", "dave"), NoProfileError), (Edge("dave", "bob"), UnknownRequestError)):
+        memory.request(edge, 1)
+        with pytest.raises(error):
+            accept(memory, edge, 2, CAP)
     assert not memory.edges
 
 
@@ -102,7 +119,7 @@ def test_an_unfollow_takes_a_request_back(memory, bob):
 
 def test_at_the_cap_nobody_new_is_followed_and_all_who_are_followed_stay(memory):
     """The repeat of a follow is no new one; after an unfollow there is room again."""
-    for followee in ("bob", "carol", "dave", "erin"):
+    for followee in ("alice", "bob", "carol", "dave", "erin"):
         save(memory, followee, followee, followee == "erin", 1)
     for followee in ("bob", "carol", "bob"):
         follow(memory, Edge("alice", followee), 1, CAP)
@@ -116,7 +133,7 @@ def test_at_the_cap_nobody_new_is_followed_and_all_who_are_followed_stay(memory)
 
 def test_requests_are_no_way_around_the_cap(memory):
     """Whoever is at the cap when they are accepted waits, and their request with them."""
-    save(memory, "bob", "Bob", None, 1)
+    save(memory, "alice", "Alice", None, 1)
     for followee in ("carol", "dave", "erin"):
         save(memory, followee, followee, True, 1)
         follow(memory, Edge("alice", followee), 1, CAP)

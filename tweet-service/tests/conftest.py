@@ -24,7 +24,11 @@ def memory():
 
 @pytest.fixture
 def accounts():
-    return MemoryAccounts()
+    """Alice, Ann and Bob, who have profiles."""
+    accounts = MemoryAccounts()
+    for who in ("alice", "ann", "bob"):
+        accounts.join(who)
+    return accounts
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """The store in memory: what the rules are tested on, held to the same tests as DynamoDB."""
 
+from dataclasses import replace
+
+from contracts.profiles import Profile
 from murmuration_edge.cursors import BadCursorError
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
@@ -52,10 +55,15 @@ class MemoryAccounts:
     """Accounts and follows that forget."""
 
     def __init__(self) -> None:
+        self.asked = 0
+        self.profiles: dict[str, Profile] = {}
         self.private: set[str] = set()
         self.deleted: dict[str, int] = {}
         self.list: set[str] = set()
         self.edges: set[tuple[str, str]] = set()
+
+    def join(self, user_id: str) -> None:
+        self.profiles[user_id] = Profile(user_id, "Somebody", False, 0, 0, 1)
 
     def set_private(self, user_id: str) -> None:
         self.private.add(user_id)
@@ -66,9 +74,13 @@ class MemoryAccounts:
     def delete(self, user_id: str, now: int) -> None:
         self.deleted[user_id] = now
         self.list.add(user_id)
+        self.profiles.pop(user_id, None)
 
     def author(self, user_id: str) -> Author:
-        return Author(is_private=user_id in self.private, deleted=user_id in self.deleted)
+        self.asked += 1
+        private, profile = user_id in self.private, self.profiles.get(user_id)
+        shown = replace(profile, is_private=private) if profile else None
+        return Author(is_private=private, deleted=user_id in self.deleted, profile=shown)
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         return (follower_id, followee_id) in self.edges

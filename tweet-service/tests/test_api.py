@@ -41,6 +41,32 @@ def test_without_a_worker_number_nothing_is_written(memory, accounts):
     assert not memory.rows
 
 
+def test_who_has_no_profile_says_nothing(http, memory, accounts):
+    """403 that says so, until they have one; deleting needs none."""
+    refused = say(http, "dave")
+    assert (refused.status_code, refused.json["type"]) == (403, "/problems/no-profile")
+    assert not memory.rows
+    accounts.join("dave")
+    tweet_id = say(http, "dave").json["tweet_id"]
+    accounts.delete("dave", 1)
+    assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("dave")).status_code == 204
+
+
+def test_who_has_deleted_their_account_says_nothing_more(http, accounts):
+    """403 with another code."""
+    accounts.delete("bob", 1)
+    refused = say(http, "bob")
+    assert (refused.status_code, refused.json["type"]) == (403, "/problems/account-deleted")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "a/b", "x:y"])
+def test_where_a_tweet_is_does_not_depend_on_the_host_that_was_asked(http, host):
+    """E18: a path, which stands for whatever the client asked."""
+    headers = bearer("alice") | {"Host": host, "X-Forwarded-Host": host, "X-Forwarded-Proto": "ftp"}
+    said = http.post("/v1/tweets?_external=1&_scheme=ftp&_anchor=x", json={"text": "hi"}, headers=headers)
+    assert said.headers["Location"] == f"/v1/tweets/{said.json['tweet_id']}"
+
+
 def test_a_deleted_tweet_is_gone_and_stays_deletable(http):
     """204 each time for its author, 404 for readers, 403 for anybody else."""
     tweet_id = say(http, "alice").json["tweet_id"]
@@ -109,6 +135,7 @@ def test_a_bad_tweet_is_named(http, memory, body, status, named):
     response = http.post("/v1/tweets", json=body, headers=bearer("alice"))
     assert response.status_code == status
     assert named in response.json["detail"]
+    assert response.json["errors"][0]["pointer"] == f"#/{next(reversed(body), 'text')}"
     assert not memory.rows
 
 

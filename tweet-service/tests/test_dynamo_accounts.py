@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from contracts.profiles import Profile
 from murmuration_runtime.dynamo import client
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
@@ -18,13 +19,16 @@ class AccountsPromises:
     """Subclassed by one class for each."""
 
     def test_an_author_is_what_their_account_is(self, accounts, somebody):
-        """Nobody's account is an open one, since nobody needs a profile to tweet."""
-        open_one, private, gone = somebody(), somebody(), somebody()
+        """Nobody's account is an open one: tweets may be older than the need for a profile."""
+        nobody, open_one, private, gone = (somebody() for _ in range(4))
+        for each in (open_one, private, gone):
+            accounts.join(each)
         accounts.set_private(private)
         accounts.delete(gone, 1)
-        assert [accounts.author(each) for each in (open_one, private, gone)] == [
+        assert [accounts.author(each) for each in (nobody, open_one, private, gone)] == [
             Author(),
-            Author(is_private=True),
+            Author(profile=Profile(open_one, "Somebody", False, 0, 0, 1)),
+            Author(is_private=True, profile=Profile(private, "Somebody", True, 0, 0, 1)),
             Author(deleted=True),
         ]
 

@@ -5,28 +5,33 @@ from contextlib import suppress
 
 import pytest
 
+from murmuration_edge.texts import UnfitTextError
 from murmuration_runtime.errors import StoreAwayError
-from tweet_service.posting import BadKeyError, BadTextError, ReusedKeyError, check_text, post, post_once
+from tweet_service.posting import BadKeyError, ReusedKeyError, post, post_once
 from tweet_service.tweets import Tweet
 
 from .memory import MemoryStore
 
 
-@pytest.mark.parametrize(
-    ("text", "named"), [("", "white space"), (" \n", "white space"), ("x" * 281, "281"), ("é" * 9_000, "bytes")]
-)
-def test_an_empty_or_over_long_text_is_refused(text, named):
-    """The error says what is wrong with it."""
-    with pytest.raises(BadTextError, match=named):
-        check_text(text)
+@pytest.mark.parametrize("text", ["", " \n", "x" * 281, "\u200b", "\u202eolleh", "a\x00b", "x\u0301" * 5_000])
+def test_a_text_that_others_cannot_be_shown_is_refused(memory, text):
+    """However it is posted, and nothing is written."""
+    for say in (lambda: post(memory, "alice", text, ids_from(1)), lambda: once(memory, text)):
+        with pytest.raises(UnfitTextError, match="text: "):
+            say()
+    assert not memory.rows
+    assert not memory.claims
 
 
-@pytest.mark.parametrize("character", ["x", "é", "e\u0301", "👩‍👩‍👧‍👦", "🇨🇭", "한"])
-def test_length_is_counted_as_people_count(character):
-    """A family, a flag or an accented letter is one character, however many code points it takes."""
-    check_text(character * 280)
-    with pytest.raises(BadTextError):
-        check_text(character * 281)
+def test_what_is_kept_is_what_is_answered(memory):
+    """In one way to write it, whichever came; its lines stay."""
+    said = post(memory, "alice", "Zoe\u0301\nwas here ", ids_from(1))
+    assert said.text == memory.find("1").tweet.text == "Zo\u00e9\nwas here "
+
+
+def test_a_key_knows_its_text_however_it_is_written(memory):
+    """A repeat may come from a device that writes accents in another way."""
+    assert once(memory, "Zoe\u0301") == once(memory, "Zo\u00e9")
 
 
 def test_an_id_that_is_taken_is_never_overwritten(memory):
@@ -48,6 +53,10 @@ def test_a_write_that_meets_its_own_first_try_is_one_tweet(memory):
     memory.add = add_twice
     assert post(memory, "alice", "hello", ids_from(1)).tweet_id == "1"
     assert len(memory.rows) == 1
+
+
+def once(store, text):
+    return post_once(store, "alice", text, "key", ids_from(1))
 
 
 def ids_from(first):

@@ -6,6 +6,10 @@ from tweet_service.dynamo_accounts import DynamoAccounts
 class WrittenAccounts(DynamoAccounts):
     """The accounts, and what others write to them."""
 
+    def join(self, user_id):
+        item = {"user_id": {"S": user_id}, "display_name": {"S": "Somebody"}, "is_private": {"BOOL": False}}
+        self._dynamodb.put_item(TableName=self._users, Item=item | {"created_at": {"N": "1"}})
+
     def set_private(self, user_id):
         self._set(user_id, "is_private = :value", {"BOOL": True})
 

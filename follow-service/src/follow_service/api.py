@@ -7,9 +7,10 @@ from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
 
 from contracts.ids import PATTERNS
+from contracts.profiles import Profile
 from follow_service import follows, profiles
 from follow_service.follows import Edge, Follows, Outcome, Requests, Store
-from follow_service.profiles import Profile
+from murmuration_edge import texts
 from murmuration_edge.auth import caller
 from murmuration_edge.bodies import Body
 from murmuration_edge.operations import Answer, Operations
@@ -20,11 +21,12 @@ from murmuration_edge.queries import Limit, Page
 PROBLEMS: Problems = {
     follows.FollowingFullError: Problem(403, "following-full"),
     profiles.DeletedAccountError: Problem(403, "account-deleted"),
+    profiles.NoProfileError: Problem(403, "no-profile"),
     follows.UnknownRequestError: Problem(404, "no-request"),
     profiles.UnknownUserError: Problem(404, "no-user"),
     follows.FollowerFullError: Problem(409, "follower-full"),
     follows.SelfFollowError: Problem(422, "self-follow"),
-    profiles.BadNameError: Problem(422, "bad-name"),
+    texts.UnfitTextError: Problem(422, "bad-name"),
 }
 
 
@@ -54,7 +56,7 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
         "PUT",
         "/me",
         {200: Answer("The profile was changed", Profile), 201: Answer("The profile was created", Profile)},
-        profiles.BadNameError,
+        texts.UnfitTextError,
         profiles.DeletedAccountError,
         body=NewProfile,
     )
@@ -83,6 +85,7 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
         },
         follows.FollowingFullError,
         profiles.DeletedAccountError,
+        profiles.NoProfileError,
         profiles.UnknownUserError,
         follows.SelfFollowError,
         budget="follows",
@@ -136,6 +139,7 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
         "/me/follow-requests/<follower_id>",
         {204: Answer("They follow the caller")},
         profiles.DeletedAccountError,
+        profiles.NoProfileError,
         follows.UnknownRequestError,
         follows.FollowerFullError,
         follows.SelfFollowError,

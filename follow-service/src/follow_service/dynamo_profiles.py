@@ -3,9 +3,9 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.profiles import Profile, read_profile
 from contracts.tables import USERS
 from follow_service.follows import Account
-from follow_service.profiles import Profile
 from murmuration_runtime.dynamo import errors_named, retry_conflicts
 
 if TYPE_CHECKING:
@@ -24,17 +24,15 @@ class DynamoProfiles:
             answer = self._dynamodb.get_item(
                 TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
             )
-        item = answer.get("Item", {})
-        return _profile(item) if account(item).exists else None
+        return read_profile(answer.get("Item", {}))
 
     def save_profile(
         self, user_id: str, display_name: str, is_private: bool | None, now: int
     ) -> tuple[Profile, bool] | None:
         """Create or change a profile, unless the account is deleted; counts that are already there stay."""
-        private: Any = {"BOOL": bool(is_private)}
         keep = "if_not_exists(is_private, :private)" if is_private is None else ":private"
         try:
-            old: Any = retry_conflicts(
+            row = retry_conflicts(
                 lambda: self._dynamodb.update_item(
                     TableName=self._users,
                     Key={USERS.user_id: {"S": user_id}},
@@ -43,19 +41,16 @@ class DynamoProfiles:
                     ConditionExpression="attribute_not_exists(deleted_at)",
                     ExpressionAttributeValues={
                         ":name": {"S": display_name},
-                        ":private": private,
+                        ":private": {"BOOL": bool(is_private)},
                         ":now": {"N": str(now)},
                     },
-                    ReturnValues="ALL_OLD",
+                    ReturnValues="ALL_NEW",
                 )
-            ).get("Attributes", {})
+            )["Attributes"]
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return None
-        born = {USERS.user_id: {"S": user_id}, USERS.is_private: private, USERS.created_at: {"N": str(now)}}
-        changed: Any = {USERS.display_name: {"S": display_name}}
-        if is_private is not None:
-            changed[USERS.is_private] = private
-        return _profile(born | old | changed), USERS.created_at not in old
+        profile = read_profile(row)
+        return (profile, profile.created_at == now) if profile else None
 
     def delete_account(self, user_id: str, now: int) -> None:
         """Mark the account as deleted, forget its name, and put it on tweet-service's list of tweets to delete."""
@@ -78,15 +73,4 @@ def account(item: Any) -> Account:
         deleted=USERS.deleted_at in item,
         is_private=item.get(USERS.is_private, {}).get("BOOL", False),
         following_count=int(item.get(USERS.following_count, {"N": "0"})["N"]),
-    )
-
-
-def _profile(item: Any) -> Profile:
-    return Profile(
-        user_id=item[USERS.user_id]["S"],
-        display_name=item[USERS.display_name]["S"],
-        is_private=item[USERS.is_private]["BOOL"],
-        followers_count=int(item.get(USERS.followers_count, {"N": "0"})["N"]),
-        following_count=int(item.get(USERS.following_count, {"N": "0"})["N"]),
-        created_at=int(item[USERS.created_at]["N"]),
     )

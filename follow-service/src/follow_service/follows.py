@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Protocol
 
 from contracts.ids import is_user_id
-from follow_service.profiles import Profiles, UnknownUserError, deleted
+from follow_service.profiles import NoProfileError, Profiles, UnknownUserError, deleted
 
 
 class SelfFollowError(Exception):
@@ -140,8 +140,7 @@ def follow(store: Store, edge: Edge, now: int, cap: int) -> Outcome:
     if not is_user_id(edge.followee_id):
         raise UnknownUserError(f"There is no user {edge.followee_id!r}.")
     standing = store.standing(edge)
-    if standing.follower.deleted:
-        raise deleted(edge.follower_id)
+    _check_member(standing.follower, edge.follower_id)
     if not standing.followee.exists:
         raise UnknownUserError(f"There is no user {edge.followee_id!r}.")
     if standing.followed:
@@ -172,10 +171,9 @@ def unfollow(store: Store, edge: Edge) -> None:
 def accept(store: Store, edge: Edge, now: int, cap: int) -> None:
     """Let somebody follow who asked. Safe to repeat."""
     standing = store.standing(edge) if is_user_id(edge.follower_id) else None
-    if standing is None or not (standing.followed or standing.requested) or standing.follower.deleted:
+    if standing is None or not (standing.followed or standing.requested) or not standing.follower.exists:
         raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow you.")
-    if standing.followee.deleted:
-        raise deleted(edge.followee_id)
+    _check_member(standing.followee, edge.followee_id)
     if not standing.followed and standing.follower.following_count >= cap:
         raise FollowerFullError(f"{edge.follower_id} follows {cap} accounts already. Accept when it is fewer.")
     if standing.requested and not store.accept(edge, now) and not store.standing(edge).followed:
@@ -186,3 +184,11 @@ def decline(store: Store, edge: Edge) -> None:
     """Drop somebody's request, whether or not there is one; a follow that is there stays. Safe to repeat."""
     if is_user_id(edge.follower_id):
         store.withdraw(edge)
+
+
+def _check_member(account: Account, user_id: str) -> None:
+    """Refuse a caller whom others could not look at."""
+    if account.deleted:
+        raise deleted(user_id)
+    if not account.exists:
+        raise NoProfileError("Others would see nobody: make your profile first, with PUT /v1/users/me.")

@@ -1,12 +1,14 @@
 """Who people are. Pure: rules and errors, no clock, no I/O.
 
-Rule: an account is deleted once and for good. To everybody else it is then nobody, and it adds nothing any more.
+Rule: an account is deleted once and for good. To everybody else it is then nobody, and it adds nothing any more. Who
+has no profile adds nothing either: nobody could see who it was.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.ids import is_user_id
+from contracts.profiles import Profile
+from murmuration_edge import texts
 
 LONGEST_NAME = 50
 
@@ -19,20 +21,8 @@ class DeletedAccountError(Exception):
     """Whoever asks has deleted their account."""
 
 
-class BadNameError(Exception):
-    """A display name is blank or too long."""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What everyone may know of a person."""
-
-    user_id: str
-    display_name: str
-    is_private: bool
-    followers_count: int
-    following_count: int
-    created_at: int
+class NoProfileError(Exception):
+    """Whoever asks has no profile."""
 
 
 class Profiles(Protocol):
@@ -57,9 +47,7 @@ def save(
     profiles: Profiles, user_id: str, display_name: str, is_private: bool | None, now: int
 ) -> tuple[Profile, bool]:
     """Create the profile, or change its name and whether it is private."""
-    name = display_name.strip()
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise BadNameError(f"display_name: Send 1 to {LONGEST_NAME} characters, not {len(name)}.")
+    name = texts.checked("display_name", display_name.strip(), LONGEST_NAME, lines=False)
     saved = profiles.save_profile(user_id, name, is_private, now)
     if saved is None:
         raise deleted(user_id)

@@ -63,3 +63,4 @@ def test_a_bad_cursor_says_what_to_send():
     """Each parameter by its name."""
     assert str(cursors.BadCursorError()) == "cursor: Send back a next_cursor exactly as it came, or leave cursor out."
     assert "since: Send back a newest" in str(cursors.BadCursorError("since", "newest"))
+    assert [each["parameter"] for each in cursors.BadCursorError("since", "newest").errors] == ["since"]

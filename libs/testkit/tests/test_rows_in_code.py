@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts import profiles
 from contracts.table_files import load
 from contracts.tables import TABLES
 from contracts.topic import DATA
@@ -22,8 +23,11 @@ service = pytest.mark.parametrize("service", SERVICES)
 
 @cache
 def modules(service: str) -> dict[str, ast.Module]:
-    """The service's modules, by their files."""
-    return {str(path): ast.parse(path.read_text()) for path in (REPOSITORY / service / "src").rglob("*.py")}
+    """The service's modules, by their files, and the one of contracts that reads rows for those that import it."""
+    texts = {str(path): path.read_text() for path in (REPOSITORY / service / "src").rglob("*.py")}
+    if any("read_profile" in text for text in texts.values()):
+        texts[profiles.__file__] = Path(profiles.__file__).read_text()
+    return {path: ast.parse(text) for path, text in texts.items()}
 
 
 def nodes(service: str) -> Iterator[tuple[str, ast.AST]]:

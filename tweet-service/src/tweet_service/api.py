@@ -7,6 +7,7 @@ from flask import Blueprint, jsonify, request, url_for
 from flask.typing import ResponseReturnValue
 
 from contracts.ids import PATTERNS
+from murmuration_edge import texts
 from murmuration_edge.auth import caller
 from murmuration_edge.bodies import Body
 from murmuration_edge.operations import Answer, Operations
@@ -15,15 +16,18 @@ from murmuration_edge.problems import UNAVAILABLE, Problem, Problems
 from murmuration_edge.queries import Limit, Page
 from tweet_service import posting, tweets
 from tweet_service.audience import Accounts
+from tweet_service.members import DeletedAccountError, Members, NoProfileError
 from tweet_service.snowflake import NoWorkerIdError
 from tweet_service.tweets import Store, Tweet, Tweets
 
 PROBLEMS: Problems = {
     posting.BadKeyError: Problem(400, "bad-idempotency-key"),
+    DeletedAccountError: Problem(403, "account-deleted"),
+    NoProfileError: Problem(403, "no-profile"),
     tweets.NotYoursError: Problem(403, "not-your-tweet"),
     tweets.PrivateAuthorError: Problem(403, "private-account"),
     tweets.UnknownTweetError: Problem(404, "no-tweet"),
-    posting.BadTextError: Problem(422, "bad-text"),
+    texts.UnfitTextError: Problem(422, "bad-text"),
     posting.ReusedKeyError: Problem(422, "idempotency-key-reused"),
     NoWorkerIdError: UNAVAILABLE,
 }
@@ -44,6 +48,7 @@ class TweetsQuery(Page):
 def operations(
     store: Store,
     accounts: Accounts,
+    members: Members,
     next_id: Callable[[], tuple[str, int]],
     now: Callable[[], int],
 ) -> Operations:
@@ -55,7 +60,9 @@ def operations(
         "/tweets",
         {201: Answer("The tweet", Tweet, ["Location"])},
         posting.BadKeyError,
-        posting.BadTextError,
+        DeletedAccountError,
+        NoProfileError,
+        texts.UnfitTextError,
         posting.ReusedKeyError,
         body=NewTweet,
         headers=["Idempotency-Key"],
@@ -63,6 +70,7 @@ def operations(
     )
     def post_tweet(body: NewTweet) -> ResponseReturnValue:
         """Say something. With an Idempotency-Key, a repeat is the same tweet."""
+        members.check(caller())
         key = request.headers.get("Idempotency-Key")
         if key is None:
             tweet = posting.post(store, caller(), body.text, next_id)

@@ -19,6 +19,7 @@ from tweet_service.audience import Accounts
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.dynamo_worker_ids import DynamoWorkerIds, keep_reserved
+from tweet_service.members import Members
 from tweet_service.snowflake import Snowflakes
 
 SERVICE = "tweet-service"
@@ -47,7 +48,7 @@ def create_app(
     return edge_app(
         SERVICE,
         settings,
-        api.operations(tweets, accounts, ids.next, now),
+        api.operations(tweets, accounts, Members(accounts, time.monotonic), ids.next, now),
         api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from contracts.profiles import Profile
+
 
 @dataclass(frozen=True)
 class Author:
-    """What decides who reads somebody's tweets."""
+    """What decides who reads somebody's tweets, and what everybody knows of them."""
 
     is_private: bool = False
     deleted: bool = False
+    profile: Profile | None = None
 
 
 class Accounts(Protocol):

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.profiles import PROJECTION, read_profile
 from contracts.tables import FOLLOWERS, USERS
 from murmuration_runtime.dynamo import errors_named
 from tweet_service.audience import Author
@@ -22,13 +23,14 @@ class DynamoAccounts:
 
     def author(self, user_id: str) -> Author:
         with errors_named():
-            item: Any = self._dynamodb.get_item(
-                TableName=self._users,
-                Key={USERS.user_id: {"S": user_id}},
-                ProjectionExpression="is_private, deleted_at",
-                ConsistentRead=True,
-            ).get("Item", {})
-        return Author(is_private=item.get(USERS.is_private, {}).get("BOOL", False), deleted=USERS.deleted_at in item)
+            return _author(
+                self._dynamodb.get_item(
+                    TableName=self._users,
+                    Key={USERS.user_id: {"S": user_id}},
+                    ProjectionExpression=PROJECTION,
+                    ConsistentRead=True,
+                ).get("Item", {})
+            )
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
@@ -62,3 +64,8 @@ class DynamoAccounts:
                 ConditionExpression="deleted_at = :at",
                 ExpressionAttributeValues={":at": {"N": str(due.deleted_at)}},
             )
+
+
+def _author(item: Any) -> Author:
+    private = item.get(USERS.is_private, {}).get("BOOL", False)
+    return Author(is_private=private, deleted=USERS.deleted_at in item, profile=read_profile(item))

@@ -8,7 +8,9 @@ class BadCursorError(Exception):
     """A cursor that this service did not hand out."""
 
     def __init__(self, parameter: str = "cursor", source: str = "next_cursor") -> None:
-        super().__init__(f"{parameter}: Send back a {source} exactly as it came, or leave {parameter} out.")
+        detail = f"Send back a {source} exactly as it came, or leave {parameter} out."
+        super().__init__(f"{parameter}: {detail}")
+        self.errors = [{"parameter": parameter, "detail": detail}]
 
 
 def encode(text: str) -> str:

@@ -1,0 +1,96 @@
+"""What people write for others to read."""
+
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from murmuration_edge.texts import UnfitTextError, checked
+
+OVERRIDES = [*range(0x202A, 0x202F), *range(0x2066, 0x2070), 0xFFF9, 0xFFFA, 0xFFFB]
+MARKS = [0x061C, 0x200E, 0x200F]
+CONTROLS = [n for n in (*range(32), *range(0x7F, 0xA0)) if n != 0x0A]
+LINE_ENDS = [0x0A, 0x2028, 0x2029]
+UNSEEN = [
+    *(0x20, 0xA0, 0xAD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x180B, 0x180E, 0x2000, 0x200B, 0x200C, 0x200D, 0x2060, 0x2064),
+    *(0x2800, 0x3000, 0x3164, 0xFE00, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFFF, 0x1D159, 0xE0001, 0xE0061, 0xE0100, 0x0301),
+]
+unseen = st.text(st.sampled_from([chr(n) for n in UNSEEN]))
+
+
+def line(text, longest=50):
+    return checked("name", text, longest, lines=False)
+
+
+def lines(text, longest=280):
+    return checked("text", text, longest, lines=True)
+
+
+def named(numbers):
+    return pytest.mark.parametrize("number", numbers, ids=lambda number: f"U+{number:04X}")
+
+
+@named([*OVERRIDES, *CONTROLS])
+def test_no_text_acts_on_what_stands_beside_it(number):
+    """Wherever in it; the problem names the character and the field."""
+    for check, field in ((line, "name"), (lines, "text")):
+        with pytest.raises(UnfitTextError, match=rf"{field}: .*U\+{number:04X}") as refused:
+            check(f"a{chr(number)}b")
+        assert refused.value.errors[0]["pointer"] == f"#/{field}"
+
+
+@named([*MARKS, *LINE_ENDS])
+def test_a_line_has_no_line_end_and_no_mark_of_direction(number):
+    """A name stands among others' words; a tweet may have lines, and marks where scripts meet."""
+    with pytest.raises(UnfitTextError):
+        line(f"a{chr(number)}b")
+    assert lines(f"a{chr(number)}b") == f"a{chr(number)}b"
+
+
+@given(unseen)
+def test_there_is_something_to_see(text):
+    """Not white space, joiners, fillers, variation selectors or accents alone, however many."""
+    with pytest.raises(UnfitTextError):
+        line(text)
+    with pytest.raises(UnfitTextError):
+        lines(f"{text}\n")
+
+
+@given(unseen, st.sampled_from(["x", "é", "한", "👍🏽", "👨‍👩‍👧", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1️⃣", "नि", "\ue000", "\U0001fae9"]))
+def test_one_character_that_can_be_seen_is_enough(text, character):
+    """Of any script, and of a version of Unicode that is newer than ours."""
+    assert character in lines(character + text + character)
+
+
+@given(st.text())
+def test_what_is_kept_is_normal_and_is_kept_as_it_is_when_it_comes_again(text):
+    """A client that sends back what it was shown changes nothing."""
+    for check in (line, lines):
+        try:
+            kept = check(text)
+        except UnfitTextError:
+            continue
+        assert kept == normalize("NFC", text) == check(kept)
+
+
+def test_two_ways_to_write_a_name_are_one():
+    """An accent of its own, or not; a Korean syllable, or its parts."""
+    assert line("Zoe\u0301") == "Zo\u00e9"
+    assert line("\u1112\u1161\u11ab") == "\ud55c"
+
+
+@pytest.mark.parametrize("character", ["x", "é", "e\u0301", "👩‍👩‍👧‍👦", "🇨🇭", "한"])
+def test_length_is_counted_as_people_count(character):
+    """A family, a flag or an accented letter is one character, however many code points it takes."""
+    assert lines(character * 280)
+    for check, longest in ((line, 50), (lines, 280)):
+        with pytest.raises(UnfitTextError, match=f"1 to {longest} characters, not {longest + 1}"):
+            check(character * (longest + 1))
+
+
+def test_a_pile_of_accents_ends_somewhere():
+    """It is one character, and a page long; marks that have to be put in order are not, when there are too many."""
+    for pile in ("x" + "\u0301" * 5_000, "x" + "\u0301\u0323" * 30_000):
+        with pytest.raises(UnfitTextError, match="8960 bytes"):
+            lines(pile)
