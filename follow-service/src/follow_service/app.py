@@ -29,7 +29,7 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
-    follows = follows or DynamoFollows(dynamo.client(), settings.table_prefix)
+    follows = follows or DynamoFollows(dynamo.client_for_requests(), settings.table_prefix)
     readiness = Readiness("dynamodb")
     return edge_app(
         SERVICE,

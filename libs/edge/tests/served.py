@@ -1,5 +1,6 @@
 """A service as small as can be; gunicorn serves it in test_gunicorn.py, Flask's client asks it in the other tests."""
 
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -88,8 +89,16 @@ def create_app(
         with dynamo.errors_named():
             dynamodb.list_tables()
 
-    dynamodb = dynamo.client()
-    return edge_app(
+    def asleep() -> str:
+        threading.Event().wait(60)
+        return "never"
+
+    def stored() -> str:
+        check()
+        return "stored"
+
+    dynamodb = dynamo.client_for_requests()
+    app = edge_app(
         "murmuration-edge",
         settings,
         api,
@@ -100,3 +109,6 @@ def create_app(
         keys=keys,
         at_start=[partial(readiness.keep_looking, {"dynamodb": check})],
     )
+    app.add_url_rule("/stored", view_func=stored)  # what needs a store
+    app.add_url_rule("/asleep", view_func=asleep)  # what hangs by itself
+    return app

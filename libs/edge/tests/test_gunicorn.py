@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -15,9 +16,12 @@ import urllib3
 
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import get
+from murmuration_testkit.silent_store import silent_store
 from murmuration_testkit.waiting import eventually
 
 THREADS = 16
+SLACK = 0.5  # for a busy machine
+ENDED_S = 10.0  # half of what gunicorn grants, on a busy machine
 AT_ONCE = 1.0  # seconds; a probe's usual patience
 COMMAND = [sys.executable, "-m", "gunicorn", "-c", "python:murmuration_edge.gunicorn", "served:create_app()"]
 
@@ -67,6 +71,13 @@ class Served:
 
 
 @contextmanager
+def hanging(**environment):
+    """Serve on a store that takes connections and never answers."""
+    with silent_store() as port, served(AWS_ENDPOINT_URL_DYNAMODB=f"http://127.0.0.1:{port}", **environment) as service:
+        yield service
+
+
+@contextmanager
 def served(**environment):
     """Serve, until the context ends."""
     service = Served(**environment)
@@ -77,16 +88,9 @@ def served(**environment):
         service.end()
 
 
-@contextmanager
-def silent_store():
-    """A store that takes connections and never answers."""
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as server:
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
-
-
 def test_probes_are_answered_while_every_thread_is_held_up():
     """Sixteen half-sent requests hold all threads of the pool; the admin port has a thread of its own."""
-    with silent_store() as store, served(AWS_ENDPOINT_URL_DYNAMODB=store) as service, ExitStack() as held:
+    with hanging() as service, ExitStack() as held:
         for _ in range(THREADS):
             client = held.enter_context(socket.create_connection(("127.0.0.1", service.port)))
             client.sendall(b"GET /v1/things HTTP/1.1\r\nHost: x\r\nX-Half")
@@ -104,12 +108,60 @@ def test_probes_are_answered_while_every_thread_is_held_up():
 
 def test_probes_do_not_wait_for_a_store_that_never_answers():
     """Ready is what was found the last time somebody looked: here, that nothing has answered yet."""
-    with silent_store() as store, served(AWS_ENDPOINT_URL_DYNAMODB=store) as service:
+    with hanging() as service:
         began = time.monotonic()
         assert service.probe("healthz")[0] == 200
         status, body = service.probe("readyz")
         assert time.monotonic() - began < AT_ONCE
         assert (status, json.loads(body)["waiting_for"][0][:9]) == (503, "dynamodb:")
+
+
+def timed(ask, *given):
+    """Return what came, and after how many seconds."""
+    began = time.monotonic()
+    came = ask(*given)
+    return came, time.monotonic() - began
+
+
+def test_while_a_store_hangs_each_request_is_answered_within_its_deadline():
+    """However many come at once; the probes answer at once all the while, and the process counts as alive."""
+    with hanging(REQUEST_SECONDS="1", STUCK_SECONDS="0.1") as service, ThreadPoolExecutor(THREADS) as clients:
+
+        def ask():
+            return urllib3.request("GET", f"http://127.0.0.1:{service.port}/stored", retries=False)
+
+        asked = [clients.submit(timed, ask) for _ in range(3 * THREADS)]
+        probed = [timed(service.probe, page) for _ in range(10) for page in ("healthz", "metrics")]
+        answered = [each.result() for each in asked]
+        assert {answer.status for answer, _ in answered} == {503}
+        assert max(seconds for _, seconds in answered) < 1 + SLACK
+        assert {status for (status, _), _ in probed} == {200}
+        assert max(seconds for _, seconds in probed) < 0.1 + SLACK
+        after, seconds = timed(ask)
+        assert (after.status, after.headers["Retry-After"]) == (503, "1")
+        assert seconds < SLACK
+
+
+def test_a_process_that_hangs_by_itself_is_not_alive():
+    """A supervisor starts it again."""
+    with served(AWS_ENDPOINT_URL_DYNAMODB="http://127.0.0.1:9", STUCK_SECONDS="0.5") as service:
+        asleep = socket.create_connection(("127.0.0.1", service.port))
+        asleep.sendall(b"GET /asleep HTTP/1.1\r\nHost: x\r\n\r\n")
+        eventually(lambda: service.probe("healthz"), (503, '{"status": "stuck"}'), within=5)
+        os.kill(service.worker(), signal.SIGKILL)  # as a supervisor does, for it will not end by itself
+        asleep.close()
+
+
+def test_a_service_whose_store_hangs_ends_when_it_is_asked_to():
+    """Within its requests' deadline and a moment."""
+    with hanging() as service:
+        clients = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(THREADS)]
+        for client in clients:
+            client.sendall(b"GET /stored HTTP/1.1\r\nHost: x\r\n\r\n")
+        _, seconds = timed(service.end)
+        assert seconds < ENDED_S
+        for client in clients:
+            client.close()
 
 
 def test_the_metrics_of_the_worker_are_on_the_admin_port():

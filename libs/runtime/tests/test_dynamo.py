@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from contextlib import nullcontext
 from http import HTTPStatus
 from io import BytesIO
@@ -11,7 +12,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError, ConnectTimeoutError, ParamValidationError
 from urllib3 import HTTPResponse
 
-from murmuration_runtime import dynamo
+from murmuration_runtime import deadlines, dynamo
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 
 
@@ -68,6 +69,18 @@ def test_a_conflict_that_never_ends_is_a_store_that_is_away():
     with pytest.raises(StoreAwayError, match="locked"):
         dynamo.retry_conflicts(write)
     assert len(tried) == dynamo.CONFLICT_ATTEMPTS
+
+
+def test_a_conflict_is_waited_out_no_longer_than_the_request_may_take():
+    """The pause that would be too long is not begun."""
+
+    def write():
+        raise refusal("TransactionConflictException")
+
+    began = time.monotonic()
+    with deadlines.within(0.05), pytest.raises(StoreAwayError, match="locked"):
+        dynamo.retry_conflicts(write)
+    assert time.monotonic() - began < 0.05
 
 
 @pytest.mark.parametrize("code", ["ConditionalCheckFailedException", "ThrottlingException"])

@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
 def dynamo_rows(table_prefix: str) -> Rows:
     """Build the real ones, over one client."""
-    dynamodb = dynamo.client(plain=["Query"])
+    dynamodb = dynamo.client_for_requests(plain=["Query"])
     return Rows(
         DynamoFollows(dynamodb, table_prefix),
         DynamoTweets(dynamodb, table_prefix),

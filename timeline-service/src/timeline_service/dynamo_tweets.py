@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import TWEETS
@@ -37,7 +37,11 @@ class DynamoTweets:
 
     def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
         """Ask one query for each author; so many tweets are looked at, the deleted among them are left out."""
-        return dict(self._threads.map(partial(self._by_author, count), below.items()))
+
+        def ask(request: Context, author: tuple[str, str]) -> tuple[str, Run]:
+            return request.run(self._by_author, count, author)
+
+        return dict(self._threads.map(ask, (copy_context() for _ in below), below.items()))
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
         keys = [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids]

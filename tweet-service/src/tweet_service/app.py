@@ -36,7 +36,7 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(EdgeSettings)
-    dynamodb = cache(dynamo.client)  # one for all: it is safe among threads, and takes its time to make
+    dynamodb = cache(dynamo.client_for_requests)  # one for all: it is safe among threads, and takes its time to make
     tweets = tweets or DynamoTweets(dynamodb(), settings.table_prefix)
     accounts = accounts or DynamoAccounts(dynamodb(), settings.table_prefix)
     readiness = Readiness("dynamodb", "worker number")

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from flask import Flask, jsonify
 from flask.typing import ResponseReturnValue
 
-from murmuration_edge import caching, problems, telemetry
+from murmuration_edge import caching, problems, request_deadlines, telemetry
 from murmuration_edge.auth import Keys, authenticate
 from murmuration_edge.bodies import LARGEST_BODY
 from murmuration_edge.openapi import document
@@ -43,6 +43,7 @@ def edge_app(
     telemetry.install(app)
     if settings.traces:
         telemetry.install_spans(app)
+    are_stuck = request_deadlines.install(app, settings)
     problems.install(app, known_problems)
     caching.install(app, operations)
     verify_token = authenticate(settings, is_user_id, keys)
@@ -57,7 +58,7 @@ def edge_app(
     announce_build(service, settings.build_commit, contracts)
     app.extensions[AT_START] = [
         partial(traces.start, service, settings),
-        partial(admin.start, settings.host, settings.admin_port, readiness.waiting_for),
+        partial(admin.start, settings.host, settings.admin_port, readiness.waiting_for, are_stuck),
         *at_start,
     ]
     return app

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import PositiveFloat, StringConstraints
 
 from murmuration_runtime.traces import TracedSettings
 
@@ -17,3 +17,5 @@ class EdgeSettings(TracedSettings):
     jwt_jwks_url: HttpUrl
     jwt_issuer: Text
     jwt_audience: Text
+    request_seconds: PositiveFloat = 2.0  # that a request may take, all its calls of stores together
+    stuck_seconds: PositiveFloat = 30.0  # that none of the waiting requests has ended: then /healthz says 503

@@ -1,7 +1,8 @@
 """The admin port: GET /healthz, /readyz and /metrics, on a port and a thread of their own.
 
 Rule: no answer here waits for a store or for the work, and a client that sends half a request holds nothing but a
-thread that ends by itself. Alive means that the process answers; ready is what readiness.py says.
+thread that ends by itself. Alive means that the process answers, and is not stuck as requests_in_flight.py says; ready
+is what readiness.py says.
 """
 
 import json
@@ -24,9 +25,15 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 5  # with a client that does not send its request, or does not read the answer
 _log = logging.getLogger(__name__)
 WaitingFor = Callable[[], Sequence[str]]
+AreStuck = Callable[[], bool]
 
 
-def admin_app(waiting_for: WaitingFor) -> "WSGIApplication":
+def never() -> bool:
+    """Tell that no requests are stuck, for a process that answers none."""
+    return False
+
+
+def admin_app(waiting_for: WaitingFor, are_stuck: AreStuck = never) -> "WSGIApplication":
     """Answer for a process that is ready when it waits for nothing."""
     metrics = make_wsgi_app(METRICS)
 
@@ -36,7 +43,8 @@ def admin_app(waiting_for: WaitingFor) -> "WSGIApplication":
             case "/metrics":
                 return metrics(environ, start_response)  # type: ignore[no-any-return]
             case "/healthz":
-                body: dict[str, object] = {"status": "alive"}
+                status = "503 Service Unavailable" if (stuck := are_stuck()) else status
+                body: dict[str, object] = {"status": "stuck" if stuck else "alive"}
             case "/readyz":
                 waiting = list(waiting_for())
                 status = "503 Service Unavailable" if waiting else status
@@ -49,10 +57,10 @@ def admin_app(waiting_for: WaitingFor) -> "WSGIApplication":
     return app
 
 
-def start(host: str, port: int, waiting_for: WaitingFor) -> WSGIServer:
+def start(host: str, port: int, waiting_for: WaitingFor, are_stuck: AreStuck = never) -> WSGIServer:
     """Serve in a thread until the process ends or the server is shut down; port 0 lets the system choose one."""
     try:
-        server = make_server(host, port, admin_app(waiting_for), _Server, _Handler)
+        server = make_server(host, port, admin_app(waiting_for, are_stuck), _Server, _Handler)
     except OSError as error:
         raise OSError(error.errno, f"ADMIN_PORT {port} cannot be served on {host}: {error.strerror}") from error
     READY.set_function(lambda: float(not waiting_for()))
@@ -61,9 +69,9 @@ def start(host: str, port: int, waiting_for: WaitingFor) -> WSGIServer:
 
 
 @contextmanager
-def serving(host: str, port: int, waiting_for: WaitingFor) -> Iterator[int]:
+def serving(host: str, port: int, waiting_for: WaitingFor, are_stuck: AreStuck = never) -> Iterator[int]:
     """Serve for as long as the context lasts; give the port."""
-    server = start(host, port, waiting_for)
+    server = start(host, port, waiting_for, are_stuck)
     try:
         yield server.server_port
     finally:

@@ -15,8 +15,10 @@ import boto3
 import orjson
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
-from tenacity import RetryError, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import RetryCallState, RetryError, Retrying, retry_if_exception, wait_random_exponential
 
+from murmuration_runtime import deadlines
+from murmuration_runtime.dynamo_session import obey_deadlines
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
 from murmuration_runtime.throttling import count_throttling
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
+CONNECT_SECONDS, READ_SECONDS = 0.5, 1.0  # of a request: there is time for two tries
 BATCH = 100  # keys that one BatchGetItem takes
 MOST_THROTTLED = 5  # answers in a row that leave keys unread
 THROTTLED_SECONDS = 0.02  # the first pause; each is longer by this than the one before
@@ -71,6 +74,12 @@ def client(
     """
     config = patience(attempts, connect_seconds, read_seconds, connections).merge(Config(parameter_validation=checked))
     return answers_plainly(count_throttling(boto3.client("dynamodb", config=config)), plain)
+
+
+def client_for_requests(*, plain: Sequence[str] = ()) -> DynamoDBClient:
+    """Make the client of a service that answers requests: it obeys their deadlines, and leaves alone what is silent."""
+    made = client(attempts=2, connect_seconds=CONNECT_SECONDS, read_seconds=READ_SECONDS, plain=plain)
+    return obey_deadlines(made, READ_SECONDS)
 
 
 def patience(attempts: int, connect_seconds: float, read_seconds: float, connections: int) -> Config:
@@ -152,9 +161,8 @@ def retry_conflicts(write: Callable[[], Answer]) -> Answer:
     try:
         answer: Answer = _CONFLICTS(_named, write)
     except RetryError as error:
-        raise StoreAwayError(
-            f"DynamoDB: an item was locked by other transactions {CONFLICT_ATTEMPTS} times in a row"
-        ) from error
+        times = error.last_attempt.attempt_number
+        raise StoreAwayError(f"DynamoDB: an item was locked by other transactions {times} times in a row") from error
     return answer
 
 
@@ -173,10 +181,14 @@ def _is_conflict(error: BaseException) -> bool:
     return isinstance(error, ClientError) and "TransactionConflict" in reasons(error)
 
 
+def _is_enough(state: RetryCallState) -> bool:
+    return state.attempt_number >= CONFLICT_ATTEMPTS or not deadlines.allows(state.upcoming_sleep)
+
+
 _CONFLICTS = Retrying(
     retry=retry_if_exception(_is_conflict),
     wait=wait_random_exponential(multiplier=CONFLICT_SECONDS, max=CONFLICT_SECONDS * 2**CONFLICT_ATTEMPTS),
-    stop=stop_after_attempt(CONFLICT_ATTEMPTS),
+    stop=_is_enough,
 )
 
 

@@ -1,0 +1,117 @@
+"""The way to one node of a store: nobody waits there for long in vain.
+
+Rules. A node that has not answered so many calls in a row is given up (breaker.py): calls fail at once, and a thread of
+its own asks every half second whether it is back. So many calls wait at once; who comes when all have waited
+for a while fails at once too, for then it is the node that is slow, and else waits for a place until the deadline.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from prometheus_client import Counter, Gauge
+
+from murmuration_runtime import deadlines
+from murmuration_runtime.breaker import Breaker
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.metrics import METRICS
+
+PLACES = 12  # fewer than an edge has threads: the others answer what needs no store
+PATIENCE_SECONDS = 0.2  # that all places may be taken without a change
+PROBE_SECONDS = 0.5  # between two looks at a node that was given up
+_GIVEN_UP = Gauge(
+    "store_node_given_up",
+    "1 while calls to the node fail at once, since it does not answer.",
+    ["node"],
+    registry=METRICS,
+)
+_REFUSED = Counter(
+    "store_calls_refused",
+    "Calls that were not made: the node was `given up`, or all `places` were taken.",
+    ["node", "reason"],
+    registry=METRICS,
+)
+_log = logging.getLogger(__name__)
+
+
+class StoreGate:
+    """Safe among threads."""
+
+    def __init__(
+        self,
+        node: str,
+        probe: Callable[[], object],
+        tries: int,
+        places: int = PLACES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """probe: returns if the node answers anything, and raises if not, within a second or so."""
+        self._node = node
+        self._probe = probe
+        self._breaker = Breaker(tries)
+        self._places = places
+        self._clock = clock
+        self._taken = 0
+        self._last_taken = 0.0
+        self._change = threading.Condition()
+        self._probing = False
+        _GIVEN_UP.labels(node).set(0)
+
+    def enter(self) -> None:
+        """Take a place, or raise StoreAwayError. Whoever has taken one leaves."""
+        with self._change:
+            while self._taken >= self._places and not self._breaker.is_open:
+                patience = self._last_taken + PATIENCE_SECONDS - self._clock()
+                if patience <= 0:
+                    raise self._refusal("places", f"all {self._places} calls that may wait for {self._node} do wait")
+                self._change.wait(deadlines.remaining(patience))
+            if self._breaker.is_open:
+                raise self._refusal(
+                    "given up", f"{self._node} has not answered lately; a probe asks it every half second"
+                )
+            self._taken += 1
+            self._last_taken = self._clock()
+        deadlines.current().waits_for.append(self._node)
+
+    def leave(self, *, answered: bool | None) -> None:
+        """Give the place back. answered: None if the call had too little time to tell."""
+        deadlines.current().waits_for.remove(self._node)
+        with self._change:
+            self._taken -= 1
+            if answered:
+                self._breaker.answered()
+            elif answered is not None:
+                self._breaker.unanswered()
+                if self._breaker.is_open and not self._probing:
+                    self._give_up()
+            self._change.notify()
+
+    def _give_up(self) -> None:
+        self._probing = True
+        self._change.notify_all()
+        _GIVEN_UP.labels(self._node).set(1)
+        _log.warning("a store's node is given up until it answers", extra={"node": self._node})
+        threading.Thread(target=self._look, name=f"probe {self._node}", daemon=True).start()
+
+    def _look(self) -> None:
+        """Ask until the node answers."""
+        never = threading.Event()
+        while not self._answers():
+            never.wait(PROBE_SECONDS)
+        with self._change:
+            self._breaker.answered()
+            self._probing = False
+        _GIVEN_UP.labels(self._node).set(0)
+        _log.warning("a store's node answers again", extra={"node": self._node})
+
+    def _answers(self) -> bool:
+        try:
+            self._probe()
+        except Exception:  # noqa: BLE001 - whatever it is, it is no answer
+            return False
+        return True
+
+    def _refusal(self, reason: str, sentence: str) -> StoreAwayError:
+        _REFUSED.labels(self._node, reason).inc()
+        return StoreAwayError(sentence)
