@@ -30,7 +30,7 @@ OF_ANSWERS: Mapping[str, Header] = {  # a name that is not here cannot be declar
 }
 OF_REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "Idempotency-Key": {
-        "description": "Makes repeats of this request one tweet, for a day",
+        "description": "For a day, repeats of this request with the same key are one request",
         "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
     },
     "If-None-Match": {"description": "The ETag of what the client has already", "schema": TEXT},
