@@ -12,9 +12,12 @@ from timeline_service.app import create_app
 class OneKey:
     """An issuer with one key, which the bench gave us."""
 
-    def get_signing_key_from_jwt(self, token: str) -> Any:  # noqa: ARG002
+    def __init__(self) -> None:
+        self._key = load_pem_public_key(os.environ["BENCH_PUBLIC_KEY"].encode())
+
+    def key(self, kid: str | None) -> Any:  # noqa: ARG002
         """Return it."""
-        return load_pem_public_key(os.environ["BENCH_PUBLIC_KEY"].encode())
+        return self._key
 
 
 def create() -> Flask:

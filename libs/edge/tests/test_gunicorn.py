@@ -36,7 +36,9 @@ class Served:
         self.process = subprocess.Popen(  # noqa: S603 - our own command
             COMMAND,
             cwd=Path(__file__).parent,
-            env={**os.environ, **ports, **jwt, **environment},
+            env={
+                name: text for name, text in {**os.environ, **ports, **jwt, **environment}.items() if text is not None
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

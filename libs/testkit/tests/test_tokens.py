@@ -9,8 +9,7 @@ ISSUER = Issuer("us", "them")
 
 
 def claims(token):
-    key = ISSUER.get_signing_key_from_jwt(token)
-    return jwt.decode(token, key, algorithms=["RS256"], issuer="us", audience="them")
+    return jwt.decode(token, ISSUER.key(None), algorithms=["RS256"], issuer="us", audience="them")
 
 
 def test_a_token_is_of_its_issuer_for_its_user():

@@ -10,10 +10,12 @@ from flask.typing import ResponseReturnValue
 from murmuration_edge import caching, problems, request_deadlines, telemetry
 from murmuration_edge.auth import Keys, authenticate
 from murmuration_edge.bodies import LARGEST_BODY
+from murmuration_edge.jwks import fetch_keys
 from murmuration_edge.openapi import document
 from murmuration_edge.operations import Operations
 from murmuration_edge.problems import Problems
 from murmuration_edge.settings import EdgeSettings
+from murmuration_edge.signing_keys import SigningKeys
 from murmuration_runtime import admin, traces
 from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.readiness import Readiness
@@ -46,6 +48,9 @@ def edge_app(
     are_stuck = request_deadlines.install(app, settings)
     problems.install(app, known_problems)
     caching.install(app, operations)
+    if keys is None:
+        keys = SigningKeys(partial(fetch_keys, settings.jwt_jwks_url, settings.jwt_issuer), readiness)
+        at_start = [keys.keep_fresh, *at_start]
     verify_token = authenticate(settings, is_user_id, keys)
     operations.guards.append(lambda _: verify_token())
     app.register_blueprint(operations.blueprint)

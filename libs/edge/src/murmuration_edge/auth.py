@@ -1,73 +1,122 @@
-"""Who is calling: a bearer token of the configured issuer. Nobody acts as somebody else."""
+"""Who is calling: a bearer token of the configured issuer. Nobody acts as somebody else.
 
+Rule: a token that was verified is believed until it expires or its key is withdrawn; nothing here waits for the issuer.
+"""
+
+import hashlib
+import threading
 import time
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jwt
 from flask import g, request
 
 from murmuration_edge.settings import EdgeSettings
 
-BELIEVED_SECONDS = 10.0  # a verified token is not verified again for so long: a signature costs more than a page
-MOST_BELIEVED = 10_000
-FETCH_SECONDS = 3
-_ALGORITHMS = ["RS256", "ES256", "EdDSA"]
+MOST_BELIEVED = 50_000  # of about 400 bytes each
+ALGORITHMS = ("RS256", "ES256", "EdDSA")
+_REFUSED = "The token was refused: {reason}. Send another."
 
 
 class UnauthorizedError(Exception):
-    """The token is missing or wrong."""
+    """The token is wrong."""
+
+    headers: ClassVar[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+
+
+class NoTokenError(UnauthorizedError):
+    """There is no token: RFC 6750 has no error named then."""
+
+    headers: ClassVar[Mapping[str, str]] = {"WWW-Authenticate": "Bearer"}
+
+
+class UnknownKeyError(Exception):
+    """The issuer publishes no key of this id."""
 
 
 class KeysAwayError(Exception):
-    """The issuer's keys cannot be fetched; the same token may be accepted later."""
+    """The issuer's keys are not known; the same token may be accepted later."""
 
 
 class Keys(Protocol):
-    """Where public keys come from: jwt.PyJWKClient, or an issuer that a test made."""
+    """Where public keys come from: signing_keys.SigningKeys, or an issuer that a test made."""
 
-    def get_signing_key_from_jwt(self, token: str) -> Any:
-        """Return the key that the token's header names."""
+    def key(self, kid: str | None) -> Any:
+        """Return the key of this id, without waiting; the same object as long as it is the same key."""
 
 
-def authenticate(
-    settings: EdgeSettings, is_user_id: Callable[[str], bool], keys: Keys | None = None
-) -> Callable[[], None]:
+class _Believed(NamedTuple):
+    caller_id: str
+    until: float
+    kid: str | None
+    key: Any
+
+
+class Tokens:
+    """The tokens of one issuer: verified once, and then remembered by their hashes. Safe among threads."""
+
+    def __init__(self, settings: EdgeSettings, is_user_id: Callable[[str], bool], keys: Keys) -> None:
+        self._settings = settings
+        self._is_user_id = is_user_id
+        self._keys = keys
+        self._believed: dict[bytes, _Believed] = {}
+        self._changing = threading.Lock()
+
+    def caller_of(self, token: str, now: float) -> str:
+        """Return the user whom a token names, or raise why it is not accepted."""
+        digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+        known = self._believed.get(digest)
+        if known and now < known.until:
+            try:
+                if self._keys.key(known.kid) is known.key:
+                    return known.caller_id
+            except UnknownKeyError:  # it was withdrawn
+                known = None
+        believed = self._verified(token)
+        with self._changing:
+            if digest not in self._believed and len(self._believed) >= MOST_BELIEVED:
+                del self._believed[next(iter(self._believed))]  # the oldest
+            self._believed[digest] = believed
+        return believed.caller_id
+
+    def _verified(self, token: str) -> _Believed:
+        leeway = self._settings.jwt_leeway_seconds
+        try:
+            header = jwt.get_unverified_header(token)
+            kid = header.get("kid")
+            key = self._keys.key(kid)
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=ALGORITHMS,
+                issuer=self._settings.jwt_issuer,
+                audience=self._settings.jwt_audience,
+                leeway=leeway,
+                options={"require": ["exp", "sub", "iss", "aud"]},
+            )
+            expires = float(claims["exp"])
+        except UnknownKeyError as error:
+            raise UnauthorizedError(_REFUSED.format(reason=error)) from error
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise UnauthorizedError(_REFUSED.format(reason=str(error) or "it cannot be read")) from error
+        wanted = self._settings.jwt_typ
+        if wanted and str(header.get("typ")).lower().removeprefix("application/") != wanted:
+            raise UnauthorizedError(_REFUSED.format(reason=f"its header typ is not {wanted}"))
+        if not self._is_user_id(claims["sub"]):
+            raise UnauthorizedError(_REFUSED.format(reason="its claim sub is not a user id"))
+        return _Believed(str(claims["sub"]), expires + leeway, kid, key)
+
+
+def authenticate(settings: EdgeSettings, is_user_id: Callable[[str], bool], keys: Keys) -> Callable[[], None]:
     """Return what runs before every request: it verifies the token and notes the caller, or raises."""
-    issuers_keys = keys or jwt.PyJWKClient(settings.jwt_jwks_url, timeout=FETCH_SECONDS)
-    believed: dict[str, tuple[str, float]] = {}  # by token: the caller, and until when that is believed
+    tokens = Tokens(settings, is_user_id, keys)
 
     def before_request() -> None:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise UnauthorizedError("Send a token, in the header Authorization: Bearer TOKEN.")
-        now = time.time()
-        caller_id, until = believed.get(token, ("", 0.0))
-        if until <= now:
-            caller_id, expires = verified(token)
-            if len(believed) >= MOST_BELIEVED:
-                believed.clear()
-            believed[token] = caller_id, min(expires, now + BELIEVED_SECONDS)
-        g.caller = caller_id
-
-    def verified(token: str) -> tuple[str, float]:
-        try:
-            key = issuers_keys.get_signing_key_from_jwt(token)
-            claims = jwt.decode(
-                token,
-                key,
-                algorithms=_ALGORITHMS,
-                issuer=settings.jwt_issuer,
-                audience=settings.jwt_audience,
-                options={"require": ["exp", "sub"]},
-            )
-        except (jwt.PyJWKClientConnectionError, jwt.PyJWKSetError, ValueError) as error:
-            raise KeysAwayError(f"cannot fetch the signing keys from {settings.jwt_jwks_url}: {error}") from error
-        except jwt.PyJWTError as error:
-            raise UnauthorizedError(f"The token was refused: {error}. Send another.") from error
-        if not is_user_id(claims["sub"]):
-            raise UnauthorizedError("The token was refused: its claim sub is not a user id. Send another.")
-        return str(claims["sub"]), float(claims["exp"])
+            raise NoTokenError("Send a token, in the header Authorization: Bearer TOKEN.")
+        g.caller = tokens.caller_of(token, time.time())
 
     return before_request
 

@@ -53,7 +53,6 @@ HTTP: Mapping[int, Problem] = {  # what Flask itself refuses
         FAILED,
     )
 }
-CHALLENGE = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 RETRY_AFTER_SECONDS = 1  # unless the error has another retry_after_seconds
 _log = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ def install(app: Flask, problems: Problems) -> None:
             seconds = str(getattr(error, "retry_after_seconds", RETRY_AFTER_SECONDS))
             detail = f"The service cannot do this now. Try again in {seconds} s."
             return answer(problem, detail, {"Retry-After": seconds})
-        headers = CHALLENGE if problem.status == HTTPStatus.UNAUTHORIZED else {}
+        headers = getattr(error, "headers", {})
         errors = getattr(error, "errors", None)
         return answer(problem, str(error), headers, **({"errors": errors} if errors else {}))
 

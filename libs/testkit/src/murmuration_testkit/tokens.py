@@ -10,16 +10,17 @@ from typing import Any
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+from jwt.algorithms import RSAAlgorithm
 
 MINUTE_S = 60
 DAY_S = 86_400
 
 
 class Issuer:
-    """Signs tokens with a key of its own, and hands out the public half as a client of a JWKS does."""
+    """Signs tokens with a key of its own, and hands out the public half."""
 
     def __init__(
-        self, name: str = "issuer", audience: str = "audience", key: Any = None, headers: dict[str, str] | None = None
+        self, name: str = "issuer", audience: str = "audience", key: Any = None, headers: dict[str, Any] | None = None
     ) -> None:
         self.name = name
         self.audience = audience
@@ -42,15 +43,27 @@ class Issuer:
         jwt_settings = {"jwt_jwks_url": "http://issuer/keys", "jwt_issuer": self.name, "jwt_audience": self.audience}
         return {"port": 0, "admin_port": 0, **jwt_settings}
 
-    def get_signing_key_from_jwt(self, token: str) -> Any:
-        """Return the public key, or fail on a text that is no token; the name is PyJWKClient's."""
-        jwt.get_unverified_header(token)
-        return self._key.public_key()
+    def saying(self, **headers: Any) -> "Issuer":
+        """Return an issuer with the same key, whose tokens say this in their headers."""
+        return Issuer(self.name, self.audience, self._key, headers)
+
+    def key(self, kid: str | None) -> Any:  # noqa: ARG002 - it has one key, whatever it is called
+        """Return the public key, as an edge asks for it."""
+        return self._public
+
+    def published(self) -> dict[str, Any]:
+        """Return the public key as a JWKS has it, under the id that its tokens name."""
+        jwk: dict[str, Any] = RSAAlgorithm.to_jwk(self._public, as_dict=True)
+        return {**jwk, **(self._headers or {}), "use": "sig", "alg": "RS256"}
 
     def public_pem(self) -> str:
         """Return the public key as a text."""
-        public: bytes = self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        public: bytes = self._public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         return public.decode()
+
+    @cached_property
+    def _public(self) -> Any:
+        return self._key.public_key()
 
     @cached_property
     def _key(self) -> Any:

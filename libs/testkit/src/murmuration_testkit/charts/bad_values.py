@@ -50,7 +50,10 @@ OF_A_SETTING: Mapping[str, tuple[Values, ...]] = {
     "FOLLOWING_CAP": ({"settings": {"FOLLOWING_CAP": "many"}}, {"settings": {"FOLLOWING_CAP": -1}}),
     "GAP_POLICY": ({"settings": {"GAP_POLICY": "ignore"}},),
     "STALL_SECONDS": ({"settings": {"STALL_SECONDS": 0}},),
-    "JWT_JWKS_URL": ({"settings": {"JWT_JWKS_URL": "issuer"}}, {"settings": {"JWT_JWKS_URL": None}}),
+    "JWT_JWKS_URL": ({"settings": {"JWT_JWKS_URL": "issuer"}},),
+    "JWT_ISSUER": ({"settings": {"JWT_ISSUER": " "}}, {"settings": {"JWT_ISSUER": None}}),
+    "JWT_TYP": ({"settings": {"JWT_TYP": "JWT"}},),
+    "JWT_LEEWAY_SECONDS": ({"settings": {"JWT_LEEWAY_SECONDS": -1}},),
     "REDIS_URL": (
         {"settings": {"REDIS_URL": "redis-host:6379"}},
         {"settings": {"REDIS_URL": None}},
