@@ -1,31 +1,43 @@
 """What holds for every service behind the gateway."""
 
 import json
+import os
 
 import pytest
 
-from murmuration_testkit.people import Person, get, send
+from murmuration_testkit.people import Person, send
+from murmuration_testkit.probes import get
+from murmuration_testkit.processes import page
 from murmuration_testkit.services import PROCESSES, SERVICES
 
 EDGES = [service.name for service in SERVICES.values() if service.is_edge]
 
 
-@pytest.mark.parametrize("service", PROCESSES)
-def test_every_service_can_be_probed_and_scraped(service):
+@pytest.mark.parametrize("process", PROCESSES)
+def test_every_process_can_be_probed_and_scraped(process):
     """Alive, ready, and measured in Prometheus' text format."""
-    assert get(f"/{service}/healthz")[0] == 200
-    status, ready = get(f"/{service}/readyz")
-    assert (status, ready["status"], ready["waiting_for"]) == (200, "ready", [])
-    metrics = send("GET", f"/{service}/metrics")
-    assert metrics.headers["Content-Type"].startswith("text/plain")
-    assert b"process_resident_memory_bytes" in metrics.data
+    assert page(process, "/healthz")[0] == 200
+    status, ready = page(process, "/readyz")
+    assert (status, json.loads(ready)) == (200, {"status": "ready", "waiting_for": []})
+    assert "process_resident_memory_bytes" in page(process, "/metrics")[1]
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_the_public_door_shows_no_page_of_operators(process, path):
+    """They name stores and tell how busy everybody is."""
+    for asked in (path, f"/{process}{path}", f"/v1/../{process}{path}", f"/v1/tweets/..%2f..%2f{process}{path}"):
+        _is_problem(send("GET", asked), 404)
 
 
 @pytest.mark.parametrize("service", EDGES)
 def test_every_edge_service_describes_itself(service):
     """OpenAPI 3.1, with the problem as one of its answers."""
-    status, described = get(f"/{service}/openapi.json")
+    status, told = get(
+        f"http://127.0.0.1:{os.environ[SERVICES[service].processes[0].port_variable('PORT')]}/openapi.json"
+    )
     assert status == 200
+    described = json.loads(told)
     assert described["openapi"].startswith("3.1")
     assert "ProblemDetails" in described["components"]["schemas"]
 

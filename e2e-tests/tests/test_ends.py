@@ -5,8 +5,7 @@ import signal
 
 import pytest
 
-from murmuration_testkit.people import get
-from murmuration_testkit.processes import STORES, all_ready, pid, terminate
+from murmuration_testkit.processes import STORES, all_ready, page, pid, terminate
 from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import eventually
 
@@ -35,7 +34,7 @@ def test_whatever_was_killed_is_back_within_seconds_and_answers():
         os.kill(number, signal.SIGKILL)
     eventually(lambda: _still(before), [], within=10)
     for name in PROCESSES:
-        eventually(lambda name=name: get(f"/{name}/healthz")[0], 200, within=30)
+        eventually(lambda name=name: page(name, "/healthz")[0], 200, within=30)
 
 
 @pytest.mark.parametrize("process", STORES)
