@@ -3,8 +3,9 @@
 import re
 
 import secure
-from environment import KAFKAS, REPO, Stack
+from environment import HOST, KAFKAS, LOOPBACK, NAMES, REPO, Stack
 from murmuration_gateway.configuration import fill
+from murmuration_gateway.door import Door
 
 from murmuration_testkit.services import OWNERS, PROCESSES, SERVICES, Process
 
@@ -23,26 +24,11 @@ stdout_logfile=%(ENV_STACK_DIR)s/logs/{name}.log
 stdout_logfile_maxbytes=10MB
 stdout_logfile_backups=1
 """
-# Only here the gateway has the issuer's public keys, and every process's probes, metrics and OpenAPI.
-_LOCAL_PORTS = """
-  map $process $admin_port {{
-{admin_port}
-  }}
-
-  map $process $api_port {{
-{port}
-  }}
-"""
-_LOCAL_LOCATIONS = """
+# Only here the gateway has the issuer's public keys.
+_KEYS = """
     location = /.well-known/jwks.json {{ default_type application/json; alias {directory}/issuer/jwks.json; }}
-    location ~ ^/(?<process>{processes})(?<page>/healthz|/readyz|/metrics)$ {{
-      proxy_pass http://127.0.0.1:$admin_port$page$is_args$args;
-    }}
-    location ~ ^/(?<process>{processes})/openapi\\.json$ {{
-      if ($api_port = "") {{ return 404; }}
-      proxy_pass http://127.0.0.1:$api_port/openapi.json;
-    }}
 """
+_AS_MUCH_AS_ONE_LIKES = 60_000  # all of a stack's clients have one address
 
 
 def supervisor_conf(stack: Stack) -> str:
@@ -62,20 +48,20 @@ def supervisor_conf(stack: Stack) -> str:
 
 def gateway_conf(stack: Stack) -> str:
     """Return the gateway's configuration: the image's, and what only the local stack has."""
-    ports = {
-        port.lower(): "\n".join(
-            f"    {each.name} {_port(stack, each, port)};" for each in PROCESSES.values() if port in each.ports
-        )
-        for port in ("ADMIN_PORT", "PORT")
-    }
     door = secure.door(stack) if stack.secure else ""
     return fill(
         f"{stack.directory}/gateway",
         "master_process off;  # one process: after kill -9 no worker is left holding the port",
         f"listen {stack.address('GATEWAY_PORT').removeprefix('http://')};",
         lambda edge: f"127.0.0.1:{_port(stack, SERVICES[edge].processes[0], 'PORT')}",
-        server=_LOCAL_LOCATIONS.format(directory=stack.directory, processes="|".join(PROCESSES)),
-        http=_LOCAL_PORTS.format(**ports) + door,
+        Door(
+            hosts=["localhost", LOOPBACK, HOST, *NAMES],
+            address_rate=_AS_MUCH_AS_ONE_LIKES,
+            address_burst=_AS_MUCH_AS_ONE_LIKES,
+            address_connections=_AS_MUCH_AS_ONE_LIKES,
+        ),
+        server=_KEYS.format(directory=stack.directory),
+        http=door,
     )
 
 

@@ -27,7 +27,7 @@ def refused(path: str, body: bytes | None = None, **headers: str) -> tuple[int, 
 
 @pytest.mark.parametrize(
     ("path", "body", "status", "title"),
-    [("/v2/nothing", None, 404, "Not Found"), ("/v1/tweets", b"x" * 70_000, 413, "Content Too Large")],
+    [("/v2/nothing", None, 404, "No route"), ("/v1/tweets", b"x" * 70_000, 413, "Body too large")],
 )
 def test_its_own_errors_are_problem_details(path, body, status, title):
     """A client has one kind of error to read, whoever refused it."""

@@ -1,23 +1,16 @@
-"""The gateway as its image starts it: settings in, an nginx out that answers by HTTPS and finds its edges."""
+"""The gateway as its image starts it: settings in, an nginx out that finds its edges."""
 
-import json
 import os
 import signal
-import ssl
 import subprocess
-import sys
-import urllib.error
-import urllib.request
 
 import pytest
 from murmuration_gateway.configuration import AddressError, complete, resolver
 
-from murmuration_testkit import REPOSITORY
-from murmuration_testkit.certificates import Authority
-from murmuration_testkit.ports import free_ports
-from murmuration_testkit.waiting import eventually
+from murmuration_testkit import probes
 
-COMMAND = [sys.executable, "-m", "murmuration_gateway"]
+from .own_gateway import COMMAND, own_gateway
+
 SEARCH = ["shop.svc.cluster.local", "svc.cluster.local", "cluster.local"]
 
 
@@ -57,59 +50,22 @@ def test_name_servers_are_those_of_the_pod():
 
 def test_a_wrong_setting_stops_the_start_with_its_name():
     """All that is wrong is named at once, and nothing is listened on."""
-    settings = {"PATH": os.environ["PATH"], "PORT": "eighty", "TLS_KEY_FILE": "/nowhere"}
+    settings = {"PATH": os.environ["PATH"], "PORT": "eighty", "TLS_KEY_FILE": "/nowhere", "HOSTS": "a;b"}
     ended = subprocess.run(COMMAND, env=settings, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
-    for word in ("PORT", "ADMIN_PORT", "TLS_CERTIFICATE_FILE", "/nowhere", "README"):
+    for word in ("PORT", "ADMIN_PORT", "TLS_CERTIFICATE_FILE", "/nowhere", "HOSTS", "README"):
         assert word in ended.stderr
 
 
 @pytest.mark.stack
-def test_it_answers_by_https_from_the_edges_until_it_is_told_to_quit(tmp_path):
-    """Routes, problems, probes and the end: what the chart relies on, with the local stack's nginx and its edges."""
-    authority = Authority(tmp_path)
-    server = authority.certify("server")
-    port, admin_port = free_ports(2)
-    settings = {
-        "PATH": f"{REPOSITORY}/.stack/parts/bin:{os.environ['PATH']}",
-        "TMPDIR": str(tmp_path),
-        "PORT": str(port),
-        "ADMIN_PORT": str(admin_port),
-        "TLS_CERTIFICATE_FILE": str(server.certificate),
-        "TLS_KEY_FILE": str(server.key),
-        "FOLLOW_SERVICE": f"127.0.0.1:{os.environ['FOLLOW_SERVICE_PORT']}",
-        "BUILD_COMMIT": "abc",
-    }
-    context = ssl.create_default_context(cafile=str(authority.file))
-
-    def get(url: str) -> tuple[int, str]:
-        try:
-            with urllib.request.urlopen(url, timeout=5, context=context) as answer:  # noqa: S310
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-
-    def healthy() -> bool:
-        assert process.poll() is None
-        try:
-            return get(f"http://127.0.0.1:{admin_port}/healthz")[0] == 200
-        except urllib.error.URLError:
-            return False
-
-    process = subprocess.Popen(COMMAND, env=settings, stdout=subprocess.PIPE, text=True)
-    try:
-        eventually(healthy)
-        status, body = get(f"https://127.0.0.1:{port}/v1/users/nobody")
-        assert (status, json.loads(body)["status"]) == (401, 401)
-        assert get(f"https://127.0.0.1:{port}/v1/timeline?limit=2")[0] == 502
-        assert get(f"https://127.0.0.1:{port}/follow-service/metrics")[0] == 404
-        assert 'build_info{service="gateway",version=' in get(f"http://127.0.0.1:{admin_port}/metrics")[1]
-        process.send_signal(signal.SIGQUIT)
-        said, _ = process.communicate(timeout=10)
-        assert process.returncode == 0
-    finally:
-        process.kill()
-        process.communicate()
-    logged = {(line["path"], line["status"]) for line in map(json.loads, said.splitlines())}
-    assert {("/v1/users/nobody", 401), ("/v1/timeline", 502), ("/follow-service/metrics", 404)} <= logged
+def test_it_has_probes_and_metrics_of_its_own_and_ends_when_it_is_told_to(tmp_path):
+    """What the chart relies on: an admin port that the public one knows nothing of, and SIGQUIT."""
+    with own_gateway(tmp_path, BUILD_COMMIT="abc") as gateway:
+        for page in ("healthz", "readyz", "metrics"):
+            assert probes.get(f"http://127.0.0.1:{gateway.admin_port}/{page}")[0] == 200
+            assert gateway.ask("GET", f"/{page}").status == 404
+        metrics = probes.get(f"http://127.0.0.1:{gateway.admin_port}/metrics")[1]
+        assert 'build_info{service="gateway",version=' in metrics
+        assert 'commit="abc"' in metrics
+        gateway.process.send_signal(signal.SIGQUIT)
+        assert gateway.process.wait(10) == 0

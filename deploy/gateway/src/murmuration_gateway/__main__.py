@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from murmuration_gateway import door
 from murmuration_gateway.configuration import AddressError, admin, complete, edges, fill, resolver, tls
+from murmuration_gateway.door import DoorError
 
 RESOLV_CONF = Path("/etc/resolv.conf")
 
@@ -37,6 +39,15 @@ def _wrong(settings: Mapping[str, str]) -> list[str]:
     files = [settings.get(name) for name in ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")]
     if files.count(None) == 1:
         said.append("Of TLS_CERTIFICATE_FILE and TLS_KEY_FILE only one is set: set both, or neither for HTTP.")
+    if settings.get("HTTP_PORT"):
+        if not settings["HTTP_PORT"].isdecimal():
+            said.append("The environment variable HTTP_PORT is not a port.")
+        if settings.get("HTTPS_ONLY") != "true" or not files[0]:
+            said.append("HTTP_PORT only redirects: it needs a certificate, and HTTPS_ONLY=true.")
+    try:
+        door.read(settings)
+    except DoorError as error:
+        said.append(str(error))
     said += [f"There is no file {path!r}, which TLS_… names." for path in files if path and not Path(path).is_file()]
     return said
 
@@ -51,11 +62,15 @@ def _configuration(settings: Mapping[str, str], directory: str) -> str:
             known[edge] = complete(settings.get(name, edge), search)
         except AddressError as error:
             raise AddressError(f"{name}: {error}") from None
+    listen = tls(port, certificate, settings["TLS_KEY_FILE"]) if certificate else f"listen {port};"
+    if "HTTP_PORT" in settings:
+        listen += f"\n    listen {int(settings['HTTP_PORT'])};"
     return fill(
         directory,
         "worker_processes 2;",
-        tls(port, certificate, settings["TLS_KEY_FILE"]) if certificate else f"listen {port};",
+        listen,
         known.__getitem__,
+        door.read(settings),
         http=servers
         + admin(int(settings["ADMIN_PORT"]), version("murmuration-gateway"), settings.get("BUILD_COMMIT", "unknown")),
     )

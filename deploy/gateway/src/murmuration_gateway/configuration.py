@@ -3,11 +3,15 @@
 Rule: the local stack and the image fill the same template; what only one of them has is handed in.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
+
+from murmuration_gateway import problems
+from murmuration_gateway.door import Door
 
 _HERE = Path(__file__).parent
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(?P<dot>\.?)(:(?P<port>[0-9]{1,5}))?")
@@ -50,9 +54,20 @@ def edges() -> Mapping[str, Sequence[str]]:
 
 
 def fill(
-    directory: str, process: str, listen: str, address: Callable[[str], str], *, server: str = "", http: str = ""
+    directory: str,
+    process: str,
+    listen: str,
+    address: Callable[[str], str],
+    door: Door,
+    *,
+    https_port: str = "",
+    server: str = "",
+    http: str = "",
 ) -> str:
-    """Fill the template: where nginx may write, how it runs, where it listens, and an edge's address by its name."""
+    """Fill the template: where nginx may write, how it runs, where it listens, and an edge's address by its name.
+
+    https_port: what a redirect to HTTPS puts behind the host.
+    """
     routes = [
         f"    location ~ {route} {{ set $edge {address(edge)}; proxy_pass http://$edge; }}"
         for edge, its_routes in edges().items()
@@ -62,12 +77,30 @@ def fill(
         "DIRECTORY": directory,
         "PROCESS": process,
         "LISTEN": listen,
+        "DOOR": door.lines(),
+        "LIMITS": door.limits(),
+        "PROBLEMS": problems.maps(),
+        "PAGES": problems.pages(),
+        "ALLOWED": _allowed(),
+        "HTTPS_PORT": https_port,
         "ROUTES": "\n".join(routes),
         "SERVER": server,
         "HTTP": http,
     }
     template = (_HERE / "nginx.conf.in").read_text("utf-8")
-    return re.sub("@([A-Z]+)@", lambda name: filled[name[1]], template)
+    return re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], template)
+
+
+def _allowed() -> str:
+    """Return the map from a path to its methods, as the document of the API has them."""
+    paths = json.loads((_HERE / "openapi.json").read_text("utf-8"))["paths"]
+    patterns = {path: re.sub(r"\{[a-z_]+\}", "[^/]+", path) for path in sorted(paths, key=lambda each: each.count("{"))}
+    lines = []
+    for path, pattern in patterns.items():
+        methods = {method for other, each in patterns.items() if re.fullmatch(each, path) for method in paths[other]}
+        names = {"OPTIONS", *map(str.upper, methods), *(["HEAD"] if "get" in methods else [])}
+        lines.append(f'    "~^{pattern}$" "{", ".join(sorted(names))}";\n')
+    return f'  map $asked $allowed_here {{\n    default "GET, HEAD";\n{"".join(lines)}  }}\n'
 
 
 def tls(port: int, certificate: str, key: str) -> str:
