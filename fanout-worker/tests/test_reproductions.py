@@ -6,9 +6,8 @@ import pytest
 
 from fanout_worker.deliveries import Deliveries
 from murmuration_runtime.errors import RedisAwayError
-from murmuration_runtime.redis_nodes import Nodes
 from murmuration_testkit.promises import StillBrokenError, promised
-from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+from murmuration_testkit.redis_nodes import redis_node
 from murmuration_timelines import layout, reset_timelines
 from murmuration_timelines.writer import TimelineWriter, connect
 
@@ -70,24 +69,6 @@ def test_e10_timelines_are_made_cold_on_a_redis_that_is_full(node, nodes):
     node.redis.config_set("maxmemory", 1)
     with promised(RedisAwayError):
         assert reset_timelines.of_user(nodes, "ann")["home_timeline"] == 1
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: one master of three hangs")
-def test_e12_a_master_that_hangs_is_asked_once_for_a_page_of_followers(somebody):
-    """Never follower by follower after a timeout: one page took 16 s, and the healthy masters' followers waited."""
-    users = [somebody() for _ in range(30)]
-    with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
-        timelines, hung = TimelineWriter(nodes), cluster.owner(layout.home_timeline(users[0]))
-        timelines.insert("1700000000000000001", users)
-        before = hung.redis.info("stats")["total_connections_received"]
-        hung.pause()
-        with suppress(RedisAwayError):
-            timelines.insert("1700000000000000002", users)
-        hung.resume()
-        hung.redis.ping()
-        with promised():
-            assert hung.redis.info("stats")["total_connections_received"] - before <= 1
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a viral account stops everybody's unfollows")

@@ -1,18 +1,14 @@
 """Faults that are known: each test is a promise that does not hold yet, and leaves this list when it does."""
 
-import socket
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
-from select import select
+from contextlib import closing
 
 import pytest
 
 from contracts.ids import first_id
 from murmuration_runtime.errors import RedisAwayError
-from murmuration_runtime.redis_nodes import Nodes
 from murmuration_testkit.promises import StillBrokenError, promised
-from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.waiting import eventually, steadily
 from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
@@ -203,24 +199,6 @@ def test_e8_a_page_of_a_reader_who_follows_5000_is_at_most_32_kb(node, cache):
 
 
 @pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a Redis that hangs")
-def test_e10_a_redis_that_hangs_is_asked_once_and_then_left_alone(node):
-    """The first page waits for it, the next one does not; a probe may look whether it is back."""
-    with closing(Nodes(node.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
-        cache = TimelineReader(nodes)
-        build(cache, "ann")
-        before = node.redis.info("stats")["total_connections_received"]
-        node.pause()
-        for _ in range(2):
-            with suppress(RedisAwayError):
-                cache.home.load(["ann"])
-        node.resume()
-        node.redis.ping()
-        with promised():
-            assert node.redis.info("stats")["total_connections_received"] - before <= 1
-
-
-@pytest.mark.stack
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a Redis that refuses writes")
 @pytest.mark.parametrize(
     "refusal",
@@ -238,22 +216,6 @@ def test_e10_a_redis_that_refuses_writes_is_read(node, cache, refusal, read):
         node.redis.config_set(name, value)
     with promised(RedisAwayError):
         assert read(cache) == found
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: one master of three hangs")
-def test_e12_what_the_healthy_masters_have_is_used():
-    """One of three hangs: two thirds of the bodies are there at once."""
-    with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
-        cache, said = TimelineReader(nodes), {tweet(n).tweet_id: tweet(n) for n in range(21)}
-        _, rights = cache.bodies([*said])
-        cache.fill(rights, said)
-        hung = cluster.masters()[0]
-        there = {i: body for i, body in said.items() if cluster.owner(layout.body(i)) is not hung}
-        hung.pause()
-        with promised(RedisAwayError):
-            known, _ = cache.bodies([*said])
-            assert known == there
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a list full of ids that do not show")
@@ -313,22 +275,6 @@ def test_e15_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
     assert len(replica(world).home("ann", 2, below).tweets) == 2
     with promised():
         assert world.database.queries == before
-
-
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: connecting happens outside any lock")
-def test_e17_nobody_waits_behind_another_who_connects_to_a_redis_that_hangs():
-    """The second call tries by itself, or gives up at once."""
-    with ExitStack() as stack:
-        threads = stack.enter_context(ThreadPoolExecutor(2))
-        hanging = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        url = f"redis://127.0.0.1:{hanging.getsockname()[1]}/0"
-        home = TimelineReader(stack.enter_context(closing(Nodes(url, 10, 10)))).home
-        hanging.settimeout(10)
-        threads.submit(home.load, ["ann"])
-        stack.enter_context(hanging.accept()[0])
-        second = threads.submit(home.load, ["bob"])
-        with promised():
-            eventually(lambda: second.done() or select([hanging], [], [], 0)[0], within=0.5)
 
 
 @pytest.mark.stack

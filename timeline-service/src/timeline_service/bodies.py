@@ -40,10 +40,11 @@ class Bodies:
         """Return what becomes of each, and let the cache remember what it did not know."""
         try:
             known, rights = self._cache.bodies(tweet_ids)
-            if rights:
-                found = self._tweets.tweets([*rights])
-                self._cache.fill(rights, found)
-                known |= dict.fromkeys(rights) | found
+            if unknown := [tweet_id for tweet_id in tweet_ids if tweet_id not in known]:
+                found = self._tweets.tweets(unknown)
+                known |= dict.fromkeys(unknown) | found
+                if rights:
+                    self._cache.fill(rights, found)
         except RedisAwayError as error:
             _log.warning("Redis is away: reading tweets from the database", extra={"reason": str(error)})
             return dict.fromkeys(tweet_ids) | self._tweets.tweets(tweet_ids)

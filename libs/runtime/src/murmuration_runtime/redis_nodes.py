@@ -6,9 +6,10 @@ node. A cluster refuses that where a slot moves: then each item is asked about b
 
 import hashlib
 import threading
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -18,19 +19,28 @@ from redis import Redis, RedisCluster, RedisError
 from redis.backoff import NoBackoff
 from redis.crc import key_slot
 from redis.exceptions import (
+    AskError,
     AuthenticationError,
+    ConnectionError,  # noqa: A004 - redis-py's own
     NoPermissionError,
     NoScriptError,
     ReadOnlyError,
     RedisClusterException,
+    ResponseError,
     SlotNotCoveredError,
+    TryAgainError,
 )
 from redis.retry import Retry
 
-from murmuration_runtime.errors import RedisAwayError, RedisRefusedError
+from murmuration_runtime.errors import RedisAwayError, RedisRefusedError, StoreAwayError
 from murmuration_runtime.metrics import STORE_ERRORS
+from murmuration_runtime.redis_node import UNTRUSTED, Call, RedisNode, ping
+from murmuration_runtime.store_gate import StoreGate
 
 ERRORS = (RedisError, RedisClusterException)  # a cluster's client has some that are no RedisError
+ONCE_MORE = Retry(NoBackoff(), 1, (ConnectionError,))  # a connection may have died while it lay idle
+TRIES = 1  # a call that was not answered in time is enough: the database knows it all, and a probe looks at once
+PLACES = 64  # the breaker opens so soon that no thread waits for long
 FEW = 500  # items that are not worth two calls
 Item = tuple[str, ...]  # what a script is asked about: keys, and what goes with them
 Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
@@ -53,88 +63,139 @@ class Nodes:
         self._url = url
         timeouts = {"socket_connect_timeout": connect_timeout, "socket_timeout": timeout}
         self._options = {**options, **timeouts, "decode_responses": True}
+        self._patience = timeout
         self._client: Any = None
-        self._idle: WeakKeyDictionary[Redis, deque[Any]] = WeakKeyDictionary()  # redis-py's pool costs half a call
-        self._connecting = threading.Lock()
+        self._nodes: WeakKeyDictionary[Redis, RedisNode] = WeakKeyDictionary()
+        self._gates: dict[str, StoreGate] = {}
+        self._changing = threading.Lock()
 
     @property
     def client(self) -> Any:
         """Return the client of the one or of the cluster."""
-        with self._connecting:
-            self._client = self._client or self._connect()
-            return self._client
+        if (client := self._client) is None:
+            client = self._connect()  # nobody waits for somebody else who connects
+            with self._changing:
+                if self._client:
+                    _close(client)
+                self._client = client = self._client or client
+        return client
 
     def call(self, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
         """Run a script on keys of one hash tag."""
-        return _run(self.client, script, keys, args)
+        node = self._owner(keys[0])
+        try:
+            return self._run(node, script, keys, args)
+        except (AskError, TryAgainError):  # its slot moves: the cluster's client finds out where to
+            return self._run(self.client, script, keys, args)
 
-    def gather(self, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Answers:
-        """Run a script with these arguments, and behind them the items, wherever their keys live."""
-        parts = self._parts(items)
-        asked = [self._asked(node, script, args, own) for node, own in parts]  # all work before any is listened to
-        # All connections are given back before anything can fail: one that is not is lost to the pool.
-        first = [self._answered(node, connection, own) for (node, own), connection in zip(parts, asked, strict=True)]
-        return [
-            answer
-            for (node, own), answers in zip(parts, first, strict=True)
-            for answer in answers or self._ask(script, args, node, own)
+    def members(self, key: str) -> set[str]:
+        """Return the members of a set."""
+        try:
+            return {str(member) for member in self._owner(key).call("SMEMBERS", key)}
+        except (AskError, TryAgainError):
+            return {str(member) for member in self.client.smembers(key)}
+
+    def gather(
+        self, script: Script, args: Sequence[str | int], items: Sequence[Item], *, whole: bool = True
+    ) -> Answers:
+        """Run a script with these arguments, and behind them the items, wherever their keys live.
+
+        Unless the whole is wanted, what lives on nodes that do not answer is left out, as long as one does.
+        """
+        calls = [  # all work before any is listened to
+            (Call(node, "EVALSHA", script.sha, 0, *args, *chain.from_iterable(own)), node, own)
+            for node, own in self._parts(items)
         ]
+        answers: Answers = []
+        refused: list[tuple[ResponseError, RedisNode, Sequence[Item]]] = []
+        faults: list[Exception] = []
+        for call, node, own in calls:  # each is listened to before anything is raised: its connection is given back
+            try:
+                answers.append((own, call.answer()))
+            except ResponseError as error:
+                refused.append((error, node, own))
+            except Exception as error:  # noqa: BLE001 - raised below
+                faults.append(error)
+        if faults and (whole or not answers):
+            raise faults[0]
+        return [*answers, *chain.from_iterable(self._ask_anew(script, args, *each) for each in refused)]
 
-    def _parts(self, items: Sequence[Item]) -> list[tuple[Redis, Sequence[Item]]]:
+    def _parts(self, items: Sequence[Item]) -> list[tuple[RedisNode, Sequence[Item]]]:
         """Tell which node has which items. A single one gets many in two parts: it works while the second is packed."""
         client = self.client
         if isinstance(client, Redis):
-            size = max(FEW, (len(items) + 1) // 2)
-            return [(client, items[start : start + size]) for start in range(0, len(items), size)]
-        parts: dict[Redis, list[Item]] = defaultdict(list)
-        owners = client.nodes_manager.slots_cache
+            node, size = self._node(client), max(FEW, (len(items) + 1) // 2)
+            return [(node, items[start : start + size]) for start in range(0, len(items), size)]
+        parts: dict[RedisNode, list[Item]] = defaultdict(list)
         for item in items:
-            if not (nodes := owners.get(key_slot(item[0].encode()))):
-                raise SlotNotCoveredError(f"no Redis node serves the slot of {item[0]}: the cluster is incomplete")
-            parts[nodes[0].redis_connection].append(item)
+            parts[self._owner(item[0])].append(item)
         return [*parts.items()]
 
-    def _asked(self, node: Redis, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Any:
-        """Send a call; return the connection that the answer will come from, or None."""
-        idle = self._idle.setdefault(node, deque())
-        try:
-            connection = idle.pop() if idle else node.connection_pool.get_connection()
-        except (IndexError, *ERRORS):  # another thread was faster, or the node is gone
-            return None
-        try:
-            connection.send_command("EVALSHA", script.sha, 0, *args, *chain.from_iterable(items))
-        except ERRORS:
-            _drop(node, connection)
-            return None
-        return connection
+    def _owner(self, key: str) -> RedisNode:
+        """Return the node that has a key."""
+        client = self.client
+        if isinstance(client, Redis):
+            return self._node(client)
+        if not (nodes := client.nodes_manager.slots_cache.get(key_slot(key.encode()))):
+            raise SlotNotCoveredError(f"no Redis node serves the slot of {key}: the cluster is incomplete")
+        return self._node(nodes[0].redis_connection)
 
-    def _answered(self, node: Redis, connection: Any, items: Sequence[Item]) -> Answers:
-        """Return the answer, or nothing if it was an error."""
-        if connection is None:
-            return []
-        try:
-            answer = connection.read_response()
-        except ERRORS:
-            _drop(node, connection)
-            return []
-        if (idle := self._idle.get(node)) is None:  # all was learned anew meanwhile
-            _drop(node, connection)
-        else:
-            idle.append(connection)
-        return [(items, answer)]
+    def _node(self, client: Redis) -> RedisNode:
+        node = self._nodes.get(client)
+        if node is None:
+            with self._changing:
+                node = self._nodes.setdefault(client, RedisNode(client, self._gate(client), self._patience))
+        return node
 
-    def _ask(self, script: Script, args: Sequence[str | int], node: Redis, items: Sequence[Item]) -> Answers:
-        """Ask anew, where the first answer was an error."""
+    def _gate(self, client: Redis) -> StoreGate:
+        """Return the gate of a node: one for its address, whichever client leads there."""
+        pool = client.connection_pool
+        where = pool.connection_kwargs
+        address = where.get("path") or f"{where.get('host', 'localhost')}:{where.get('port', 6379)}"
+        if address not in self._gates:
+            self._gates[address] = StoreGate(f"redis {address}", partial(self._probe, address, pool), TRIES, PLACES)
+        return self._gates[address]
+
+    def _probe(self, address: str, pool: Any) -> None:
+        """Look whether a node is back, or another has its slots: then nobody asks it any more."""
+        manager = getattr(self._client, "nodes_manager", None)
+        if manager:
+            with suppress(*ERRORS):
+                manager.initialize()
+            if address not in manager.nodes_cache:
+                return
+        ping(pool)
+
+    def _ask_anew(
+        self, script: Script, args: Sequence[str | int], error: ResponseError, node: RedisNode, items: Sequence[Item]
+    ) -> Answers:
+        """Ask once more where the answer was an error: the node lacks the script, or a slot moves."""
+        if isinstance(error, NoScriptError):
+            try:
+                return [(items, node.call("EVAL", script.text, 0, *args, *chain.from_iterable(items)))]
+            except ResponseError as refusal:
+                error = refusal
+        if isinstance(self.client, Redis):
+            raise error
+        return [([item], self.call(script, item[: script.keys], [*args, *item])) for item in items]
+
+    def _run(self, node: Any, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
+        """Run a script by a node, or by the client of a cluster."""
+        ask = node.call if isinstance(node, RedisNode) else node.execute_command
         try:
-            return [(items, _run(node, script, (), [*args, *chain.from_iterable(items)]))]
-        except ERRORS:  # a slot moves, or the node is gone: the cluster's client finds out where to
-            return [([item], self.call(script, item[: script.keys], [*args, *item])) for item in items]
+            return ask("EVALSHA", script.sha, len(keys), *keys, *args)
+        except NoScriptError:  # this node is new, or began anew
+            return ask("EVAL", script.text, len(keys), *keys, *args)
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
         """Name every error of Redis RedisAwayError, and wrong credentials RedisRefusedError."""
         try:
             yield
+        except RedisAwayError:
+            raise
+        except StoreAwayError as error:
+            raise RedisAwayError(str(error)) from error
         except (AuthenticationError, NoPermissionError) as error:
             STORE_ERRORS.labels("redis", type(error).__name__).inc()
             check = "docs/connections.md has the ACL that each service needs"
@@ -145,7 +206,7 @@ class Nodes:
             STORE_ERRORS.labels("redis", type(error).__name__).inc()
             if isinstance(error, RedisClusterException | ReadOnlyError):
                 self._learn_anew()
-            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            if UNTRUSTED in str(error):
                 raise RedisRefusedError(f"Redis is not trusted: {error}; check REDIS_CA_FILE") from error
             raise RedisAwayError(f"Redis did not answer: {error}") from error
 
@@ -162,8 +223,10 @@ class Nodes:
 
     def close(self) -> None:
         """Give the connections back."""
-        if self._client is not None:  # a cluster's own close() leaves them open when it was made from a URL
-            getattr(self._client, "disconnect_connection_pools", self._client.close)()
+        for node in [*self._nodes.values()]:
+            node.close()
+        if self._client is not None:
+            _close(self._client)
 
     def _learn_anew(self) -> None:
         """Ask the nodes that were known who has what now; if all are gone, or the one is no master, ask the URL."""
@@ -171,24 +234,16 @@ class Nodes:
         with suppress(*ERRORS, AttributeError):  # only a cluster's client has a manager of nodes
             client.nodes_manager.initialize()
             return
-        self._client, self._idle = None, WeakKeyDictionary()
+        self._client, self._nodes = None, WeakKeyDictionary()
 
     def _connect(self) -> Any:
-        once_more = Retry(NoBackoff(), 1)  # a connection may have died while it lay idle
-        redis = Redis.from_url(self._url, retry=once_more, **self._options)
-        if not redis.info("cluster").get("cluster_enabled"):
+        redis = Redis.from_url(self._url, retry=ONCE_MORE, **self._options)
+        if "cluster_enabled:1" not in self._node(redis).call("INFO", "cluster"):
             return redis
         redis.close()
-        return RedisCluster.from_url(self._url, retry=once_more, require_full_coverage=False, **self._options)
+        return RedisCluster.from_url(self._url, retry=ONCE_MORE, require_full_coverage=False, **self._options)
 
 
-def _run(client: Any, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
-    try:
-        return client.evalsha(script.sha, len(keys), *keys, *args)
-    except NoScriptError:  # this node is new, or began anew
-        return client.eval(script.text, len(keys), *keys, *args)
-
-
-def _drop(node: Redis, connection: Any) -> None:
-    connection.disconnect()
-    node.connection_pool.release(connection)
+def _close(client: Any) -> None:
+    """Close its connections; a cluster's own close() leaves them open when it was made from a URL."""
+    getattr(client, "disconnect_connection_pools", client.close)()

@@ -56,7 +56,19 @@ class FakeNodes(Nodes):
         name, run = self._scripts[script.sha]
         return self.run(name, keys, lambda: run(*keys, *args))
 
-    def gather(self, script: Script, args: Sequence[str | int], items: Sequence[Item]) -> Answers:
+    def members(self, key: str) -> set[str]:
+        """Return the members of a set."""
+        members: set[str] = self.client.smembers(key)
+        return members
+
+    def gather(
+        self,
+        script: Script,
+        args: Sequence[str | int],
+        items: Sequence[Item],
+        *,
+        whole: bool = True,  # noqa: ARG002 - the one answers, or is away
+    ) -> Answers:
         """Run a script with these arguments, and behind them the items."""
         name, run = self._scripts[script.sha]
         return [(items, self.run(name, [item[0] for item in items], lambda: run(*args, items)))] if items else []

@@ -81,7 +81,7 @@ class TimelineReader:
     def noted(self, user_id: str) -> list[str]:
         """Return the followees whose edge changed lately: an index may not know yet."""
         with self._nodes.errors_named():
-            return [str(followee_id) for followee_id in self._nodes.client.smembers(layout.noted(user_id))]
+            return [*self._nodes.members(layout.noted(user_id))]
 
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the latest ids of these authors, in no order: an index may not have them yet."""
@@ -93,10 +93,13 @@ class TimelineReader:
         return [tweet_id for _, answer in answers for tweet_id in answer[1:]]
 
     def bodies(self, tweet_ids: Sequence[str]) -> tuple[dict[str, Tweet | None], dict[str, str]]:
-        """Return what is known of these tweets, None for a deleted one; and of the others a right to fill each."""
+        """Return what is known of these tweets, None for a deleted one; and of the others a right to fill each.
+
+        Of a tweet whose node does not answer neither: the other nodes serve all the same.
+        """
         ids = {layout.body(tweet_id): tweet_id for tweet_id in tweet_ids}
         with self._nodes.errors_named():
-            answers = self._nodes.gather(BODIES, (self._version,), [(key,) for key in ids])
+            answers = self._nodes.gather(BODIES, (self._version,), [(key,) for key in ids], whole=False)
         known: dict[str, Tweet | None] = {}
         rights: dict[str, str] = {}
         for items, texts in answers:
@@ -130,7 +133,7 @@ class TimelineReader:
 
 def connect(url: str, **options: Any) -> Nodes:
     """Make a client that gives up soon: the database knows it all."""
-    return Nodes(url, connect_timeout=0.5, timeout=1, **options)
+    return Nodes(url, connect_timeout=0.5, timeout=0.5, **options)
 
 
 def _timeline(ids: str, followees: str) -> Timeline:
