@@ -23,6 +23,8 @@ OPERATIONS = [f"{method.upper()} {path}" for path, methods in DOCUMENT["paths"].
 ANSWERS = {
     "PUT /v1/users/me": (200, 200, 200, "403 account-deleted", 201),
     "DELETE /v1/users/me": (204, 204, 204, 204, 204),
+    "GET /v1/users/me": (200, 200, 200, "404 no-user", "404 no-user"),
+    "GET /v1/users": (200, 200, 200, 200, 200),  # what the caller may not see is left out: test_screens.py
     "GET /v1/users/{user_id}": (200, 200, "404 no-user", 200, 200),
     "POST /v1/users/{user_id}/follow": (204, 202, "404 no-user", "403 account-deleted", "403 no-profile"),
     "DELETE /v1/users/{user_id}/follow": (204, 204, 204, 204, 204),
@@ -34,6 +36,7 @@ ANSWERS = {
     ),
     "DELETE /v1/users/me/follow-requests/{follower_id}": (204, 204, 204, 204, 204),
     "POST /v1/tweets": (201, 201, 201, "403 account-deleted", "403 no-profile"),
+    "GET /v1/tweets": (200, 200, 200, 200, 200),  # as of users
     "GET /v1/tweets/{tweet_id}": (200, "404 no-tweet", "404 no-tweet", 200, 200),
     "DELETE /v1/tweets/{tweet_id}": (
         "403 not-your-tweet", "404 no-tweet", "404 no-tweet", "403 not-your-tweet", "403 not-your-tweet",
@@ -43,6 +46,11 @@ ANSWERS = {
     "GET /v1/timeline/count": (200, 200, 200, 200, 200),
 }  # fmt: skip
 SCENES = ("public", "private", "deleted", "by a deleted account", "by nobody")
+QUERIES = {
+    "GET /v1/users": "?id={user_id}",
+    "GET /v1/tweets": "?id={tweet_id}",
+    "GET /v1/timeline/count": "?since={mark}",
+}
 BODIES = {"PUT /v1/users/me": {"display_name": "Mallory"}, "POST /v1/tweets": {"text": "Mallory was here"}}
 
 
@@ -83,9 +91,9 @@ def mark():
 def asked(operation, owner, mark):
     """Return method, path and body of a request that is about this person."""
     method, path = operation.split()
-    path = path.format(user_id=owner.user_id, follower_id=owner.fan.user_id, tweet_id=owner.said_first)
+    named = {"user_id": owner.user_id, "follower_id": owner.fan.user_id, "tweet_id": owner.said_first, "mark": mark}
     body = BODIES.get(operation)
-    return method, f"{path}?since={mark}" if path.endswith("/count") else path, {"json": body} if body else {}
+    return method, (path + QUERIES.get(operation, "")).format(**named), {"json": body} if body else {}
 
 
 def caller(scene):

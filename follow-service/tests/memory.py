@@ -1,5 +1,6 @@
 """The store in memory: what the rules are tested on, held to the same tests as DynamoDB."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from contracts.profiles import Profile
@@ -11,7 +12,8 @@ class MemoryStore:
     """A Store that forgets, and counts without delay."""
 
     def __init__(self) -> None:
-        self.profiles: dict[str, Profile] = {}
+        self.batches = 0
+        self.rows: dict[str, Profile] = {}
         self.deleted: set[str] = set()
         self.edges: dict[Edge, int] = {}
         self.asked: dict[Edge, int] = {}
@@ -20,20 +22,24 @@ class MemoryStore:
         """Answer always."""
 
     def profile(self, user_id: str) -> Profile | None:
-        found = self.profiles.get(user_id)
+        found = self.rows.get(user_id)
         if found is None or user_id in self.deleted:
             return None
         followers = sum(edge.followee_id == user_id for edge in self.edges)
         return replace(found, followers_count=followers, following_count=self._following(user_id))
+
+    def profiles(self, user_ids: Collection[str]) -> Mapping[str, Profile]:
+        self.batches += 1
+        return {user_id: found for user_id in user_ids if (found := self.profile(user_id))}
 
     def save_profile(
         self, user_id: str, display_name: str, is_private: bool | None, now: int
     ) -> tuple[Profile, bool] | None:
         if user_id in self.deleted:
             return None
-        old = self.profiles.get(user_id)
+        old = self.rows.get(user_id)
         private = bool(old and old.is_private) if is_private is None else is_private
-        self.profiles[user_id] = Profile(user_id, display_name, private, 0, 0, old.created_at if old else now)
+        self.rows[user_id] = Profile(user_id, display_name, private, 0, 0, old.created_at if old else now)
         return self.profile(user_id), old is None
 
     def delete_account(self, user_id: str, now: int) -> None:  # noqa: ARG002
@@ -74,7 +80,7 @@ class MemoryStore:
         return Requests(*_page(sorted(rows, key=lambda row: -row.requested_at), limit, cursor))
 
     def _account(self, user_id: str) -> Account:
-        found, deleted = self.profiles.get(user_id), user_id in self.deleted
+        found, deleted = self.rows.get(user_id), user_id in self.deleted
         private = found is not None and found.is_private
         return Account(found is not None and not deleted, deleted, private, self._following(user_id))
 

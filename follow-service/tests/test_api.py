@@ -136,6 +136,70 @@ def test_lists_link_to_their_next_page(http, clock):
     assert "Link" not in second.headers
 
 
+def test_the_callers_own_profile_is_what_others_see(http):
+    """Once there is one."""
+    assert http.get("/v1/users/me", headers=bearer("alice")).json["type"] == "/problems/no-user"
+    made = put_me(http, "alice", "Alice")
+    others = http.get("/v1/users/alice", headers=bearer("bob"))
+    assert http.get("/v1/users/me", headers=bearer("alice")).json == others.json == made.json
+
+
+def test_many_profiles_come_at_once_in_the_order_asked(http, memory):
+    """Each once; those of nobody and of deleted accounts are left out; one question to the store."""
+    join(http, "alice", "bob", "carol", "dave")
+    http.delete("/v1/users/me", headers=bearer("dave"))
+    asked = "&".join(f"id={each}" for each in ("carol", "nobody", "alice", "me", "carol", "", "no{body", "dave", "bob"))
+    shown = http.get(f"/v1/users?{asked}", headers=bearer("alice")).json
+    assert [each["user_id"] for each in shown["users"]] == ["carol", "alice", "bob"]
+    assert shown["users"][1] == http.get("/v1/users/alice", headers=bearer("bob")).json
+    assert memory.batches == 1
+
+
+@pytest.mark.parametrize("query", ["", "?id", "&".join(["?id=a", *["id=a"] * 100])])
+def test_a_hundred_profiles_at_most_and_one_at_least(http, query):
+    """400 that names the parameter; `?id` is one id, of nobody."""
+    response = http.get(f"/v1/users{query}", headers=bearer("alice"))
+    if query == "?id":
+        assert response.json == {"users": []}
+    else:
+        assert (response.status_code, response.json["errors"][0]["parameter"]) == (400, "id")
+
+
+@pytest.mark.parametrize("path", ["/v1/users/star/followers", "/v1/users/a/following", "/v1/users/me/follow-requests"])
+def test_a_list_brings_the_profiles_that_it_names(http, memory, path):
+    """Each as GET /v1/users/{id} shows it; who has deleted their account stays in the list, and has none."""
+    join(http, "star", "a", "b")
+    for fan in ("a", "b"):
+        http.post("/v1/users/star/follow", headers=bearer(fan))
+    put_me(http, "b", is_private=True)
+    for other in ("star", "a"):
+        http.post("/v1/users/b/follow", headers=bearer(other))
+    headers = bearer("b")
+    plain = http.get(path, headers=headers).json
+    assert memory.batches == 0
+    expanded = http.get(f"{path}?expand=author", headers=headers).json
+    assert memory.batches == 1
+    named = [row["user_id"] for row in plain["users"]]
+    assert named
+    assert expanded.pop("authors") == [http.get(f"/v1/users/{each}", headers=headers).json for each in named]
+    assert expanded == plain
+    http.delete("/v1/users/me", headers=bearer(named[0]))
+    left = http.get(f"{path}?expand=author&limit=1", headers=headers)
+    assert (len(left.json["users"]), left.json["authors"]) == (1, [])
+    assert "expand=author" in left.headers.get("Link", "expand=author")
+    assert http.get(f"{path}?expand=x", headers=headers).json["errors"][0]["parameter"] == "expand"
+
+
+def test_a_profile_that_has_not_changed_is_not_sent_again(http):
+    """304 while it shows the same, and no longer."""
+    put_me(http, "alice")
+    tag = http.get("/v1/users/alice", headers=bearer("bob")).headers["ETag"]
+    asked = bearer("bob") | {"If-None-Match": tag}
+    assert http.get("/v1/users/alice", headers=asked).status_code == 304
+    put_me(http, "alice", "Alicia")
+    assert http.get("/v1/users/alice", headers=asked).json["display_name"] == "Alicia"
+
+
 @pytest.mark.parametrize(
     ("body", "status", "named"),
     [

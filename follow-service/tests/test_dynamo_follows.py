@@ -49,6 +49,17 @@ class StorePromises:
             assert profile.display_name == name
             counted(alice, 2)
 
+    @pytest.mark.parametrize("count", [0, 3, 102])
+    def test_many_profiles_are_read_as_each_is(self, store, somebody, count):
+        """However many; those who have none are left out."""
+        people = [somebody() for _ in range(count)]
+        for each in people[:3]:
+            store.save_profile(each, "Somebody", None, 1)
+        if count:
+            store.delete_account(people[0], 2)
+        found = store.profiles(people)
+        assert found == {each: store.profile(each) for each in people[1:3]}
+
     def test_following_twice_is_following_once(self, store, somebody):
         """The first row stays as it is, so its stream tells of one change only."""
         alice, bob = somebody(), somebody()

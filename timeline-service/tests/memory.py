@@ -14,6 +14,8 @@ class MemoryDatabase:
         self.famous = set()
         self.index_follows = None  # by_follower as it was, while it lags
         self.index_lacks = set()  # ids that by_author does not have yet
+        self.members = {}
+        self.asked_for_profiles = 0
         self.queries = 0
         self.read = 0
         self.after = lambda _: None  # is told what was read
@@ -43,6 +45,10 @@ class MemoryDatabase:
         found = {i: self.said[i] for i in tweet_ids if i in self.said and i not in self.deleted}
         self.after("tweets")
         return found
+
+    def profiles(self, user_ids):
+        self.asked_for_profiles += 1
+        return {each: self.members[each] for each in user_ids if each in self.members}
 
     def celebrities(self):
         return frozenset(self.famous)

@@ -1,7 +1,10 @@
 """What a client sees."""
 
+from dataclasses import asdict
+
 import pytest
 
+from contracts.profiles import Profile
 from murmuration_runtime.metrics import METRICS
 from murmuration_testkit.openapi import described, served
 from murmuration_timelines import layout
@@ -35,6 +38,23 @@ def test_a_timeline_links_to_its_next_page(http, said):
     assert [one["text"] for one in second.json["tweets"]] == ["tweet 0"]
     assert second.json["next_cursor"] is None
     assert "Link" not in second.headers
+
+
+@pytest.mark.usefixtures("said")
+def test_a_page_brings_its_authors_profiles_if_they_are_asked_for(http, database):
+    """Each once, in the order of the tweets, in one question; who has none is left out; a plain page asks nothing."""
+    for who in ("alice", "bob", "carol"):
+        database.members[who] = Profile(who, f"{who.title()} é", False, 1, 2, 3)
+    plain = http.get("/v1/timeline", headers=bearer("alice")).json
+    assert database.asked_for_profiles == 0
+    expanded = http.get("/v1/timeline?expand=author", headers=bearer("alice")).json
+    assert database.asked_for_profiles == 1
+    assert expanded.pop("authors") == [asdict(database.members[who]) for who in ("bob", "alice")]
+    assert expanded == plain
+    del database.members["bob"]
+    page = http.get("/v1/timeline?expand=author&limit=1", headers=bearer("alice"))
+    assert page.json["authors"] == []
+    assert "expand=author" in page.headers["Link"]
 
 
 @pytest.mark.usefixtures("said")
@@ -73,6 +93,7 @@ def test_more_than_a_hundred_are_not_counted(http, database):
         ("/v1/timeline?limit=201", 400, "limit"),
         ("/v1/timeline?cursor=x", 400, "cursor"),
         ("/v1/timeline?since=x", 400, "since"),
+        ("/v1/timeline?expand=x", 400, "expand"),
         ("/v1/timeline/count", 400, "since"),
         ("/v1/timeline/count?since=x", 400, "since"),
     ],

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from contracts.profiles import Profile
 from murmuration_runtime.dynamo import BATCH, client
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
@@ -48,6 +49,20 @@ class TestOnDynamoDB:
             return said
 
         return write
+
+    def test_profiles_are_those_that_there_are(self, rows, dynamodb, somebody):
+        """As follow-service writes them; a row of counts alone is none, and neither is a deleted account."""
+        alice, counted, gone = (somebody() for _ in range(3))
+        written = {"display_name": {"S": "Alice"}, "is_private": {"BOOL": True}, "created_at": {"N": "5"}}
+        for who, item in (
+            (alice, written | {"followers_count": {"N": "2"}}),
+            (counted, {"followers_count": {"N": "1"}}),
+            (gone, {"is_private": {"BOOL": False}, "created_at": {"N": "5"}, "deleted_at": {"N": "6"}}),
+        ):
+            dynamodb.put_item(TableName=f"{self.prefix}users", Item={"user_id": {"S": who}, **item})
+        found = rows.profiles.profiles([alice, counted, gone, somebody()])
+        assert found == {alice: Profile(alice, "Alice", True, 2, 0, 5)}
+        assert rows.profiles.profiles([]) == {}
 
     def test_followees_are_all_there(self, rows, dynamodb, somebody):
         """Everyone the user follows, nobody else."""

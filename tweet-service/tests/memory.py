@@ -1,5 +1,6 @@
 """The store in memory: what the rules are tested on, held to the same tests as DynamoDB."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from contracts.profiles import Profile
@@ -33,6 +34,9 @@ class MemoryStore:
 
     def find(self, tweet_id: str) -> Kept | None:
         return self.rows.get(tweet_id)
+
+    def find_all(self, tweet_ids: Collection[str]) -> Mapping[str, Kept]:
+        return {tweet_id: self.rows[tweet_id] for tweet_id in tweet_ids if tweet_id in self.rows}
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:  # noqa: ARG002
         self.rows[tweet_id] = Kept(self.rows[tweet_id].tweet, deleted=True)
@@ -81,6 +85,12 @@ class MemoryAccounts:
         private, profile = user_id in self.private, self.profiles.get(user_id)
         shown = replace(profile, is_private=private) if profile else None
         return Author(is_private=private, deleted=user_id in self.deleted, profile=shown)
+
+    def authors(self, user_ids: Collection[str]) -> Mapping[str, Author]:
+        return {user_id: self.author(user_id) for user_id in user_ids}
+
+    def followees_among(self, follower_id: str, user_ids: Collection[str]) -> set[str]:
+        return {user_id for user_id in user_ids if self.follows(follower_id, user_id)}
 
     def follows(self, follower_id: str, followee_id: str) -> bool:
         return (follower_id, followee_id) in self.edges

@@ -107,6 +107,61 @@ def test_a_deleted_authors_tweets_are_gone_before_they_are_erased(http, accounts
     assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 204
 
 
+def test_many_tweets_come_at_once_in_the_order_asked(http, accounts):
+    """Each once; what is unknown, deleted, or of somebody whom the caller may not read, is left out."""
+    for who in ("carol", "dave", "erin"):
+        accounts.join(who)
+    ids = {who: say(http, who).json["tweet_id"] for who in ("alice", "bob", "carol", "dave", "erin")}
+    gone = say(http, "alice").json["tweet_id"]
+    http.delete(f"/v1/tweets/{gone}", headers=bearer("alice"))
+    for private in ("alice", "bob", "carol"):
+        accounts.set_private(private)
+    accounts.add_follow("alice", "bob")
+    accounts.delete("dave", 1)
+    asked = [ids["erin"], "1" * 19, "x", "", *ids.values(), gone, ids["erin"]]
+    path = "/v1/tweets?" + "&".join(f"id={each}" for each in asked)
+    shown = http.get(path, headers=bearer("alice")).json
+    assert [tweet["author_id"] for tweet in shown["tweets"]] == ["erin", "alice", "bob"]
+    for tweet in shown["tweets"]:
+        assert tweet == http.get(f"/v1/tweets/{tweet['tweet_id']}", headers=bearer("alice")).json
+    assert [tweet["author_id"] for tweet in http.get(path, headers=bearer("carol")).json["tweets"]] == ["erin", "carol"]
+
+
+def test_tweets_bring_their_authors_profiles_if_they_are_asked_for(http, accounts):
+    """Each once, in the order of the tweets; one who has none is left out; a plain page has none."""
+    ids = [say(http, who).json["tweet_id"] for who in ("alice", "bob", "alice")]
+    asked = "&".join(f"id={each}" for each in ids)
+    shown = http.get(f"/v1/tweets?{asked}&expand=author", headers=bearer("ann")).json
+    assert [profile["user_id"] for profile in shown["authors"]] == ["alice", "bob"]
+    assert shown["authors"][0]["display_name"] == "Somebody"
+    page = http.get("/v1/users/alice/tweets?expand=author&limit=1", headers=bearer("ann"))
+    assert page.json["authors"] == shown["authors"][:1]
+    assert "expand=author" in page.headers["Link"]
+    for path in (f"/v1/tweets?{asked}", "/v1/users/alice/tweets"):
+        assert "authors" not in http.get(path, headers=bearer("ann")).json
+    assert http.get("/v1/users/nobody/tweets?expand=author", headers=bearer("ann")).json["authors"] == []
+    del accounts.profiles["alice"]
+    shown = http.get(f"/v1/tweets?{asked}&expand=author", headers=bearer("ann")).json
+    assert (len(shown["tweets"]), [profile["user_id"] for profile in shown["authors"]]) == (3, ["bob"])
+
+
+@pytest.mark.parametrize("query", ["", "?expand=author", "&".join(["?id=1", *["id=1"] * 100]), "?id=1&expand=x"])
+def test_a_hundred_tweets_at_most_and_one_at_least(http, query):
+    """400 that names the parameter."""
+    response = http.get(f"/v1/tweets{query}", headers=bearer("alice"))
+    assert (response.status_code, response.json["type"]) == (400, "/problems/bad-query")
+
+
+def test_a_tweet_is_not_sent_again_and_one_that_is_gone_is_not_said_to_be_there(http):
+    """304 for whoever may read it, as long as they may."""
+    tweet_id = say(http, "alice").json["tweet_id"]
+    tag = http.get(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).headers["ETag"]
+    asked = bearer("bob") | {"If-None-Match": tag}
+    assert http.get(f"/v1/tweets/{tweet_id}", headers=asked).status_code == 304
+    http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice"))
+    assert http.get(f"/v1/tweets/{tweet_id}", headers=asked).status_code == 404
+
+
 def test_an_authors_tweets_link_to_their_next_page(http, clock):
     """next_cursor and Link lead to the same page, down to the first tweet."""
     for text in ("one", "two", "three"):

@@ -25,12 +25,14 @@ class AccountsPromises:
             accounts.join(each)
         accounts.set_private(private)
         accounts.delete(gone, 1)
-        assert [accounts.author(each) for each in (nobody, open_one, private, gone)] == [
-            Author(),
-            Author(profile=Profile(open_one, "Somebody", False, 0, 0, 1)),
-            Author(is_private=True, profile=Profile(private, "Somebody", True, 0, 0, 1)),
-            Author(deleted=True),
-        ]
+        expected = {
+            nobody: Author(),
+            open_one: Author(profile=Profile(open_one, "Somebody", False, 0, 0, 1)),
+            private: Author(is_private=True, profile=Profile(private, "Somebody", True, 0, 0, 1)),
+            gone: Author(deleted=True),
+        }
+        assert {each: accounts.author(each) for each in expected} == accounts.authors({*expected}) == expected
+        assert accounts.authors([]) == {}
 
     def test_a_follow_has_a_direction(self, accounts, somebody):
         """Whoever is followed does not follow."""
@@ -38,6 +40,8 @@ class AccountsPromises:
         accounts.add_follow(alice, bob)
         assert accounts.follows(alice, bob)
         assert not accounts.follows(bob, alice)
+        assert accounts.followees_among(alice, {bob, somebody()}) == {bob}
+        assert accounts.followees_among(bob, {alice}) == set()
 
     def test_a_deleted_account_is_due_until_it_is_erased(self, accounts, somebody):
         """Which may be told twice; an account with another date of deletion stays as it is."""

@@ -41,6 +41,16 @@ class StorePromises:
         kept = store.find(tweet.tweet_id)
         assert (kept.tweet, kept.deleted) == (tweet, False)
 
+    def test_many_tweets_are_found_as_each_is(self, store, say, somebody):
+        """However many; what is not there is left out, and what is deleted says so."""
+        said = [say(somebody()) for _ in range(102)]
+        for tweet in said[:3]:
+            store.add(tweet)
+        store.mark_deleted(said[0].tweet_id, 1)
+        found = store.find_all([tweet.tweet_id for tweet in said])
+        assert found == {tweet.tweet_id: store.find(tweet.tweet_id) for tweet in said[:3]}
+        assert store.find_all([]) == {}
+
     def test_an_id_is_written_once(self, store, say, somebody):
         """The second tweet with the same id is refused, the first stays."""
         tweet = say(somebody())

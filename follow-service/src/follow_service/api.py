@@ -1,10 +1,12 @@
 """HTTP to domain and back. Nothing is published here: the table's stream is the outbox."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
+from pydantic import Field
 
 from contracts.ids import PATTERNS
 from contracts.profiles import Profile
@@ -13,10 +15,11 @@ from follow_service.follows import Edge, Follows, Outcome, Requests, Store
 from murmuration_edge import texts
 from murmuration_edge.auth import caller
 from murmuration_edge.bodies import Body
+from murmuration_edge.caching import NOT_CHANGED
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
 from murmuration_edge.problems import Problem, Problems
-from murmuration_edge.queries import Limit, Page
+from murmuration_edge.queries import Limit, Page, Query
 
 PROBLEMS: Problems = {
     follows.FollowingFullError: Problem(403, "following-full"),
@@ -46,6 +49,34 @@ class PageQuery(Page):
     """Which part of a list."""
 
     limit: Limit = 50
+    expand: Literal["author"] | None = Field(None, description="author: the profiles of the users, beside the rows")
+
+
+class UsersQuery(Query):
+    """Whose profiles."""
+
+    id: list[str] = Field(min_length=1, max_length=100, description="The ids of users; unknown ones are left out")
+
+
+@dataclass(frozen=True)
+class Users:
+    """Some profiles, each once, in the order asked."""
+
+    users: list[Profile]
+
+
+@dataclass(frozen=True)
+class FollowsPage(Follows):
+    """Some of a list of followers or followees, newest first; with expand=author also their profiles."""
+
+    authors: list[Profile] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RequestsPage(Requests):
+    """Some of a list of requests, newest first; with expand=author also the profiles of those who ask."""
+
+    authors: list[Profile] = field(default_factory=list)
 
 
 def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
@@ -71,7 +102,19 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
         store.delete_account(caller(), now())
         return "", 204
 
-    @api.add("GET", "/<user_id>", {200: Answer("The profile", Profile)}, profiles.UnknownUserError)
+    shown = {200: Answer("The profile", Profile, ["ETag"]), 304: NOT_CHANGED}
+
+    @api.add("GET", "/me", shown, profiles.UnknownUserError, headers=["If-None-Match"])
+    def get_me() -> ResponseReturnValue:
+        """Show the caller's own profile, as others see it."""
+        return jsonify(asdict(profiles.known(store, caller())))
+
+    @api.add("GET", "", {200: Answer("The profiles", Users)}, query=UsersQuery, cost=5)
+    def get_users(query: UsersQuery) -> ResponseReturnValue:
+        """Show the profiles of up to a hundred users, in the order asked."""
+        return jsonify(asdict(Users(profiles.some(store, query.id))))
+
+    @api.add("GET", "/<user_id>", shown, profiles.UnknownUserError, headers=["If-None-Match"])
     def get_user(user_id: str) -> ResponseReturnValue:
         """Show a profile with its counts, which lag behind the follows by about a second."""
         return jsonify(asdict(profiles.known(store, user_id)))
@@ -106,19 +149,19 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
         follows.unfollow(store, Edge(caller(), user_id))
         return "", 204
 
-    page = {200: Answer("A page, newest first", Follows, ["Link"])}
+    page = {200: Answer("A page, newest first", FollowsPage, ["Link"])}
 
     @api.add("GET", "/<user_id>/followers", page, profiles.UnknownUserError, query=PageQuery, cost=2)
     def list_followers(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List who follows this user, newest first."""
         profiles.known(store, user_id)
-        return _page(query, store.followers(user_id, query.limit, query.cursor))
+        return _page(store, query, store.followers(user_id, query.limit, query.cursor))
 
     @api.add("GET", "/<user_id>/following", page, profiles.UnknownUserError, query=PageQuery, cost=2)
     def list_following(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List whom this user follows, newest first."""
         profiles.known(store, user_id)
-        return _page(query, store.following(user_id, query.limit, query.cursor))
+        return _page(store, query, store.following(user_id, query.limit, query.cursor))
 
     _add_requests(api, store, now, cap)
     return api
@@ -128,11 +171,15 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
     """Add what a private account does with those who ask to follow it."""
 
     @api.add(
-        "GET", "/me/follow-requests", {200: Answer("A page, newest first", Requests, ["Link"])}, query=PageQuery, cost=2
+        "GET",
+        "/me/follow-requests",
+        {200: Answer("A page, newest first", RequestsPage, ["Link"])},
+        query=PageQuery,
+        cost=2,
     )
     def list_follow_requests(query: PageQuery) -> ResponseReturnValue:
         """List who asks to follow the caller, newest first."""
-        return _page(query, store.requests(caller(), query.limit, query.cursor))
+        return _page(store, query, store.requests(caller(), query.limit, query.cursor))
 
     @api.add(
         "POST",
@@ -161,5 +208,8 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
         return "", 204
 
 
-def _page(query: PageQuery, page: Follows | Requests) -> ResponseReturnValue:
-    return link_next(jsonify(asdict(page)), query, page.next_cursor)
+def _page(store: Store, query: PageQuery, page: Follows | Requests) -> ResponseReturnValue:
+    shown = asdict(page)
+    if query.expand:
+        shown["authors"] = [asdict(profile) for profile in profiles.some(store, (row.user_id for row in page.users))]
+    return link_next(jsonify(shown), query, page.next_cursor)

@@ -1,12 +1,13 @@
 """Accounts in DynamoDB: this service's part of the table users, one request a call."""
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from contracts.profiles import Profile, read_profile
+from contracts.profiles import PROJECTION, Profile, read_profile
 from contracts.tables import USERS
 from follow_service.follows import Account
-from murmuration_runtime.dynamo import errors_named, retry_conflicts
+from murmuration_runtime.dynamo import errors_named, items, retry_conflicts
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -25,6 +26,11 @@ class DynamoProfiles:
                 TableName=self._users, Key={USERS.user_id: {"S": user_id}}, ConsistentRead=True
             )
         return read_profile(answer.get("Item", {}))
+
+    def profiles(self, user_ids: Collection[str]) -> Mapping[str, Profile]:
+        keys = [{USERS.user_id: {"S": user_id}} for user_id in user_ids]
+        found = map(read_profile, items(self._dynamodb, self._users, keys, ProjectionExpression=PROJECTION))
+        return {profile.user_id: profile for profile in found if profile}
 
     def save_profile(
         self, user_id: str, display_name: str, is_private: bool | None, now: int

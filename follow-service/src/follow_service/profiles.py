@@ -4,6 +4,7 @@ Rule: an account is deleted once and for good. To everybody else it is then nobo
 has no profile adds nothing either: nobody could see who it was.
 """
 
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from contracts.ids import is_user_id
@@ -30,6 +31,9 @@ class Profiles(Protocol):
 
     def profile(self, user_id: str) -> Profile | None:
         """Return the profile, strongly consistent; None if there is none, or no longer."""
+
+    def profiles(self, user_ids: Collection[str]) -> Mapping[str, Profile]:
+        """Return those of these profiles that there are, strongly consistent."""
 
     def save_profile(
         self, user_id: str, display_name: str, is_private: bool | None, now: int
@@ -60,6 +64,13 @@ def known(profiles: Profiles, user_id: str) -> Profile:
     if profile is None:
         raise UnknownUserError(f"There is no user {user_id!r}.")
     return profile
+
+
+def some(profiles: Profiles, user_ids: Iterable[str]) -> list[Profile]:
+    """Return the profiles of those who have one, each once, in the order asked."""
+    wanted = dict.fromkeys(user_id for user_id in user_ids if is_user_id(user_id))
+    found = profiles.profiles(wanted)
+    return [found[user_id] for user_id in wanted if user_id in found]
 
 
 def deleted(user_id: str) -> DeletedAccountError:

@@ -21,6 +21,7 @@ from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.dynamo_celebrities import DynamoCelebrities
 from timeline_service.dynamo_follows import DynamoFollows
+from timeline_service.dynamo_profiles import DynamoProfiles
 from timeline_service.dynamo_tweets import DynamoTweets
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
@@ -36,6 +37,7 @@ class Rows(NamedTuple):
     follows: DynamoFollows
     tweets: DynamoTweets
     celebrities: DynamoCelebrities
+    profiles: DynamoProfiles
 
 
 def dynamo_rows(table_prefix: str) -> Rows:
@@ -45,6 +47,7 @@ def dynamo_rows(table_prefix: str) -> Rows:
         DynamoFollows(dynamodb, table_prefix),
         DynamoTweets(dynamodb, table_prefix),
         DynamoCelebrities(dynamodb, table_prefix),
+        DynamoProfiles(dynamodb, table_prefix),
     )
 
 
@@ -58,7 +61,7 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
     cache = cache or TimelineReader(connect(settings.redis_url, **settings.redis_options()))
-    follows, tweets, celebrities = rows or dynamo_rows(settings.table_prefix)
+    follows, tweets, celebrities, profiles = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     builder = Builder(cache, follows, tweets, slots)
@@ -82,13 +85,14 @@ def create_app(
     def check_dynamodb() -> None:
         follows.check()
         tweets.check()
+        profiles.check()
         index.check()
 
     readiness = Readiness("dynamodb", "redis")
     return edge_app(
         SERVICE,
         settings,
-        api.operations(pages),
+        api.operations(pages, profiles),
         api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),

@@ -1,21 +1,25 @@
 """HTTP to domain and back. Nothing is published here: the table's stream is the outbox."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
 
-from flask import Blueprint, jsonify, request, url_for
+from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
+from pydantic import Field
 
 from contracts.ids import PATTERNS
+from contracts.profiles import Profile
 from murmuration_edge import texts
 from murmuration_edge.auth import caller
 from murmuration_edge.bodies import Body
+from murmuration_edge.caching import NOT_CHANGED
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
 from murmuration_edge.problems import UNAVAILABLE, Problem, Problems
-from murmuration_edge.queries import Limit, Page
+from murmuration_edge.queries import Limit, Page, Query
 from tweet_service import posting, tweets
-from tweet_service.audience import Accounts
+from tweet_service.audience import Accounts, Author, profiles
 from tweet_service.members import DeletedAccountError, Members, NoProfileError
 from tweet_service.snowflake import NoWorkerIdError
 from tweet_service.tweets import Store, Tweet, Tweets
@@ -43,6 +47,29 @@ class TweetsQuery(Page):
     """Which part of somebody's tweets."""
 
     limit: Limit = 20
+    expand: Literal["author"] | None = Field(None, description="author: the author's profile, beside the tweets")
+
+
+class TweetsByIdQuery(Query):
+    """Which tweets."""
+
+    id: list[str] = Field(min_length=1, max_length=100, description="The ids of tweets; what is not there is left out")
+    expand: Literal["author"] | None = Field(None, description="author: the authors' profiles, beside the tweets")
+
+
+@dataclass(frozen=True)
+class TweetsPage(Tweets):
+    """Some tweets, newest first; with expand=author also their author's profile."""
+
+    authors: list[Profile] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class TweetsById:
+    """Some tweets, each once, in the order asked; with expand=author also their authors' profiles."""
+
+    tweets: list[Tweet]
+    authors: list[Profile] = field(default_factory=list)
 
 
 def operations(
@@ -76,9 +103,21 @@ def operations(
             tweet = posting.post(store, caller(), body.text, next_id)
         else:
             tweet = posting.post_once(store, caller(), body.text, key, next_id)
-        return jsonify(asdict(tweet)), 201, {"Location": url_for(".get_tweet", tweet_id=tweet.tweet_id)}
+        return jsonify(asdict(tweet)), 201, {"Location": f"/v1/tweets/{tweet.tweet_id}"}
 
-    @api.add("GET", "/tweets/<tweet_id>", {200: Answer("The tweet", Tweet)}, tweets.UnknownTweetError)
+    @api.add("GET", "/tweets", {200: Answer("The tweets", TweetsById)}, query=TweetsByIdQuery, cost=5)
+    def get_tweets(query: TweetsByIdQuery) -> ResponseReturnValue:
+        """Read up to a hundred tweets, in the order asked; what the caller may not read is left out."""
+        found, authors = tweets.read_all(store, accounts, query.id, caller())
+        return jsonify({"tweets": [asdict(tweet) for tweet in found], **_expanded(query, authors, found)})
+
+    @api.add(
+        "GET",
+        "/tweets/<tweet_id>",
+        {200: Answer("The tweet", Tweet, ["ETag"]), 304: NOT_CHANGED},
+        tweets.UnknownTweetError,
+        headers=["If-None-Match"],
+    )
     def get_tweet(tweet_id: str) -> ResponseReturnValue:
         """Read a tweet."""
         return jsonify(asdict(tweets.read(store, accounts, tweet_id, caller())))
@@ -98,7 +137,7 @@ def operations(
     @api.add(
         "GET",
         "/users/<user_id>/tweets",
-        {200: Answer("A page, newest first; of nobody, and of a deleted account, an empty one", Tweets, ["Link"])},
+        {200: Answer("A page, newest first; of nobody, and of a deleted account, an empty one", TweetsPage, ["Link"])},
         tweets.PrivateAuthorError,
         query=TweetsQuery,
         cost=2,
@@ -106,6 +145,17 @@ def operations(
     def tweets_of_user(user_id: str, query: TweetsQuery) -> ResponseReturnValue:
         """List what this user said, newest first."""
         page = tweets.said_by(store, accounts, user_id, caller(), query.limit, query.cursor)
-        return link_next(jsonify(asdict(page)), query, page.next_cursor)
+        authors = accounts.authors({user_id}) if query.expand and page.tweets else {}
+        shown = asdict(page) | _expanded(query, authors, page.tweets)
+        return link_next(jsonify(shown), query, page.next_cursor)
 
     return api
+
+
+def _expanded(
+    query: TweetsQuery | TweetsByIdQuery, authors: Mapping[str, Author], shown: Iterable[Tweet]
+) -> dict[str, object]:
+    """Return what expand asks for."""
+    if not query.expand:
+        return {}
+    return {"authors": [asdict(profile) for profile in profiles(authors, (tweet.author_id for tweet in shown))]}

@@ -1,11 +1,12 @@
 """Accounts in DynamoDB: follow-service's tables users and followers, as tweets need them."""
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.profiles import PROJECTION, read_profile
 from contracts.tables import FOLLOWERS, USERS
-from murmuration_runtime.dynamo import errors_named
+from murmuration_runtime.dynamo import errors_named, items
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
 
@@ -32,12 +33,24 @@ class DynamoAccounts:
                 ).get("Item", {})
             )
 
+    def authors(self, user_ids: Collection[str]) -> Mapping[str, Author]:
+        keys = [{USERS.user_id: {"S": user_id}} for user_id in user_ids]
+        found = items(self._dynamodb, self._users, keys, ProjectionExpression=PROJECTION)
+        return dict.fromkeys(user_ids, Author()) | {item[USERS.user_id]["S"]: _author(item) for item in found}
+
     def follows(self, follower_id: str, followee_id: str) -> bool:
-        key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
         with errors_named():
             return "Item" in self._dynamodb.get_item(
-                TableName=self._followers, Key=key, ProjectionExpression=FOLLOWERS.followee_id, ConsistentRead=True
+                TableName=self._followers,
+                Key=_edge(follower_id, followee_id),
+                ProjectionExpression=FOLLOWERS.followee_id,
+                ConsistentRead=True,
             )
+
+    def followees_among(self, follower_id: str, user_ids: Collection[str]) -> set[str]:
+        keys = [_edge(follower_id, user_id) for user_id in user_ids]
+        edges = items(self._dynamodb, self._followers, keys, ProjectionExpression=FOLLOWERS.followee_id)
+        return {edge[FOLLOWERS.followee_id]["S"] for edge in edges}
 
     def due(self) -> list[Due]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -64,6 +77,10 @@ class DynamoAccounts:
                 ConditionExpression="deleted_at = :at",
                 ExpressionAttributeValues={":at": {"N": str(due.deleted_at)}},
             )
+
+
+def _edge(follower_id: str, followee_id: str) -> Any:
+    return {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
 
 
 def _author(item: Any) -> Author:

@@ -1,5 +1,6 @@
 """Tweets in DynamoDB: each write is one request for one item."""
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ from contracts.ids import is_tweet_id
 from contracts.tables import TWEET_CLAIMS, TWEETS
 from murmuration_edge import cursors
 from murmuration_runtime import traces
-from murmuration_runtime.dynamo import errors_named
+from murmuration_runtime.dynamo import errors_named, items
 from tweet_service.tweets import Claim, Kept, TakenIdError, Tweet, Tweets
 
 if TYPE_CHECKING:
@@ -86,7 +87,11 @@ class DynamoTweets:
                 TableName=self._table, Key={TWEETS.tweet_id: {"S": tweet_id}}, ConsistentRead=True
             )
         item = answer.get("Item")
-        return Kept(_tweet(item), TWEETS.deleted_at in item) if item else None
+        return _kept(item) if item else None
+
+    def find_all(self, tweet_ids: Collection[str]) -> Mapping[str, Kept]:
+        keys = [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids]
+        return {item[TWEETS.tweet_id]["S"]: _kept(item) for item in items(self._dynamodb, self._table, keys)}
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:
         trace = _trace()
@@ -140,6 +145,10 @@ def _trace() -> Any:
 
 def _claim_key(author_id: str, key: str) -> Any:
     return {TWEET_CLAIMS.author_id: {"S": author_id}, TWEET_CLAIMS.idempotency_key: {"S": key}}
+
+
+def _kept(item: Any) -> Kept:
+    return Kept(_tweet(item), TWEETS.deleted_at in item)
 
 
 def _tweet(item: Any) -> Tweet:

@@ -3,11 +3,12 @@
 Rule: a tweet is one row, written once; deleting it marks the row, and the table's stream tells everyone else.
 """
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.ids import is_tweet_id, is_user_id
-from tweet_service.audience import Accounts, View, view
+from tweet_service.audience import Accounts, Author, View, open_authors, view
 
 
 class UnknownTweetError(Exception):
@@ -76,6 +77,9 @@ class Store(Protocol):
     def find(self, tweet_id: str) -> Kept | None:
         """Return the row, strongly consistent."""
 
+    def find_all(self, tweet_ids: Collection[str]) -> Mapping[str, Kept]:
+        """Return those of the rows that there are, strongly consistent."""
+
     def mark_deleted(self, tweet_id: str, now: int) -> None:
         """Mark the row; a mark that is there stays."""
 
@@ -89,6 +93,17 @@ class Store(Protocol):
 def read(store: Store, accounts: Accounts, tweet_id: str, reader_id: str) -> Tweet:
     """Return a tweet that is not deleted. Of a private author's, a stranger does not even learn that there is one."""
     return _shown(_known(store, tweet_id), accounts, reader_id)
+
+
+def read_all(
+    store: Store, accounts: Accounts, tweet_ids: Iterable[str], reader_id: str
+) -> tuple[list[Tweet], Mapping[str, Author]]:
+    """Return those of the tweets that `read` would return, each once, in the order asked; and their authors."""
+    wanted = dict.fromkeys(tweet_id for tweet_id in tweet_ids if is_tweet_id(tweet_id))
+    found = store.find_all(wanted)
+    kept = [found[tweet_id].tweet for tweet_id in wanted if tweet_id in found and not found[tweet_id].deleted]
+    authors = open_authors(accounts, {tweet.author_id for tweet in kept}, reader_id)
+    return [tweet for tweet in kept if tweet.author_id in authors], authors
 
 
 def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now: int) -> None:
