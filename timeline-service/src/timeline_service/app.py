@@ -16,6 +16,7 @@ from murmuration_runtime.settings import read
 from murmuration_timelines.celebrity_index import CelebrityIndex
 from murmuration_timelines.reader import TimelineReader, connect
 from timeline_service import api, metrics
+from timeline_service.background_rebuilds import BackgroundRebuilds
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
@@ -64,7 +65,7 @@ def create_app(
     follows, tweets, celebrities, profiles = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
-    builder = Builder(cache, follows, tweets, slots)
+    builder = Builder(cache, follows, tweets, slots, run=BackgroundRebuilds().build)
     celebrity_tweets = CelebrityTweets(
         index.celebrities, cache.authors, builder, settings.celebrities_a_wave, time.monotonic
     )

@@ -39,6 +39,11 @@ class Tweets(Protocol):
         """Return those of the tweets that are not deleted, strongly consistent."""
 
 
+def at_once(_user_id: str, build: Callable[[], Timeline]) -> Timeline:
+    """Build in the thread that asks."""
+    return build()
+
+
 class Gathered:
     """What a rebuild has read so far: of whom, and which ids."""
 
@@ -58,16 +63,22 @@ class Builder:
         slots: RebuildSlots,
         cap: int = CAP,
         few: int = FEW,
+        run: Callable[[str, Callable[[], Timeline]], Timeline] = at_once,
     ) -> None:
+        """run: builds one user's timeline, wherever it likes."""
         self._cache = cache
         self._follows = follows
         self._tweets = tweets
         self._slots = slots
         self._cap = cap
         self._few = few
+        self._run = run
 
     def home(self, user_id: str) -> Timeline:
         """Build a cold home timeline and cache it; while another builds it, return what we read and cache nothing."""
+        return self._run(user_id, partial(self._build, user_id))
+
+    def _build(self, user_id: str) -> Timeline:
         home = self._cache.home
         with self._slots.one():
             token, gathered = home.begin(user_id), Gathered()

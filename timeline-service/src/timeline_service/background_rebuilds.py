@@ -1,0 +1,58 @@
+"""Cold timelines are built beside the requests that found them, and these wait for as long as they may.
+
+Rule: one rebuild a user in a process, with a deadline of its own. So a request that waited in vain was not in vain: the
+next one joins the rebuild, or finds the timeline warm. Its thread is a daemon, for which no end of the process waits.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+
+from murmuration_runtime import deadlines
+from murmuration_runtime.deadlines import DeadlineError
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines.merge import Timeline
+from timeline_service.rebuild_slots import BusyError
+
+SECONDS = 30.0  # that a rebuild may take
+_log = logging.getLogger(__name__)
+
+
+class BackgroundRebuilds:
+    """Safe among threads."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, Future[Timeline]] = {}
+        self._changing = threading.Lock()
+
+    def build(self, user_id: str, build: Callable[[], Timeline]) -> Timeline:
+        """Build, or wait for who builds already; raise DeadlineError if it takes longer than this request may."""
+        with self._changing:
+            rebuild = self._running.get(user_id)
+            if rebuild is None:
+                rebuild = self._running[user_id] = Future()
+                work = self._work, user_id, build, rebuild
+                threading.Thread(target=copy_context().run, args=work, name="rebuild", daemon=True).start()
+        wait([rebuild], timeout=deadlines.remaining(SECONDS))
+        if not rebuild.done():
+            raise DeadlineError("the timeline is still being built, and will be there for a later request")
+        return rebuild.result()
+
+    def _work(self, user_id: str, build: Callable[[], Timeline], rebuild: "Future[Timeline]") -> None:
+        try:
+            with deadlines.within(SECONDS):
+                timeline = build()
+        except Exception as error:  # noqa: BLE001 - whoever waits is told
+            if not isinstance(error, StoreAwayError | BusyError):
+                _log.exception("a timeline was not built for an unforeseen reason")
+            self._forget(user_id)
+            rebuild.set_exception(error)
+        else:
+            self._forget(user_id)
+            rebuild.set_result(timeline)
+
+    def _forget(self, user_id: str) -> None:
+        with self._changing:
+            del self._running[user_id]
