@@ -1,15 +1,22 @@
 """Write the OpenAPI document of the whole API, which the gateway serves. `make openapi` runs it.
 
-Rule: it is the documents of the edges, side by side. A name that two of them have means the same in both.
+Rule: it is the documents of the edges, side by side, and what the gateway refuses by itself. A name that two of them
+have means the same in both.
 """
 
 import importlib
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
+from murmuration_gateway.problems import PROBLEMS
+
+from murmuration_edge.headers import referred
 from murmuration_edge.openapi import document
+from murmuration_edge.problems import Problem
+from murmuration_edge.schemas import REF, name_of, one_kind
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.services import SERVICES
 
@@ -19,6 +26,7 @@ INFO = {
     "version": "1",
     "description": "Who follows whom, and what they say. Every path needs a bearer token, whose `sub` is the caller.",
 }
+KIND = "application/problem+json"
 Document = dict[str, Any]
 
 
@@ -61,9 +69,47 @@ def merged(parts: Mapping[str, Document]) -> Document:
     }
 
 
+def behind(gateway: Sequence[Problem], whole: Document) -> Document:
+    """Return the document of what is answered through a gateway that refuses so, whatever is asked for."""
+    schemas = dict(whole["components"]["schemas"])
+    for code, kinds in groupby(sorted(gateway, key=lambda each: each.code), lambda each: each.code):
+        of_edges = schemas.get(name_of(code), {}).get("properties", {}).get("status")
+        also = [Problem(of_edges["const"], code)] if of_edges else []
+        schemas[name_of(code)] = one_kind(schemas, *kinds, *also)
+    paths = {
+        path: {
+            method: {**operation, "responses": _refused(operation["responses"], gateway)}
+            for method, operation in methods.items()
+        }
+        for path, methods in whole["paths"].items()
+    }
+    return {**whole, "paths": paths, "components": {**whole["components"], "schemas": dict(sorted(schemas.items()))}}
+
+
 def text() -> str:
     """Return what the file must hold."""
-    return json.dumps(merged(documents()), indent=1, ensure_ascii=False) + "\n"
+    gateway = [Problem(each.status, each.code) for each in PROBLEMS if each.code != "no-route"]
+    return json.dumps(behind(gateway, merged(documents())), indent=1, ensure_ascii=False) + "\n"
+
+
+def _refused(responses: Document, gateway: Sequence[Problem]) -> Document:
+    """Return an operation's responses, and these."""
+    by_status = dict(responses)
+    for problem in gateway:
+        status, schema = str(problem.status), {"$ref": REF.format(model=name_of(problem.code))}
+        response = by_status.get(status) or {
+            "description": "",
+            "headers": referred([]),
+            "content": {KIND: {"schema": {}}},
+        }
+        before = response["content"][KIND]["schema"]
+        each = before.get("oneOf", [before] if before else [])
+        if schema not in each:
+            codes = [*filter(None, response["description"].split(", ")), problem.code]
+            each = sorted([*each, schema], key=lambda it: it["$ref"])
+            content = {KIND: {"schema": each[0] if len(each) == 1 else {"oneOf": each}}}
+            by_status[status] = {**response, "description": ", ".join(sorted(codes)), "content": content}
+    return dict(sorted(by_status.items()))
 
 
 def _components(kind: str, parts: Mapping[str, Document]) -> Document:

@@ -5,9 +5,10 @@ import re
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from murmuration_edge.problems import Problem
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.services import SERVICES
 
@@ -35,12 +36,32 @@ def test_every_path_is_routed_to_its_service(service, path):
 
 
 @pytest.mark.parametrize(("service", "route"), ROUTES)
+@settings(deadline=None)
 @given(st.data())
 def test_nothing_else_is_routed(service, route, data):
     """Whatever a route matches is a path that its service describes."""
     described = [f"^{PARAMETER.sub('[^/]+', path)}$" for path in DOCUMENTS[service]["paths"]]
     path = data.draw(st.from_regex(route))
     assert any(re.search(each, path) for each in described), f"{service} routes {path}, and does not describe it"
+
+
+def test_what_the_gateway_refuses_can_come_from_every_operation():
+    """By its code, beside what the edge has of that status; a code that comes with several statuses names them all."""
+    follow = DOCUMENTS["follow-service"]
+    ours = [Problem(400, "bad-request"), Problem(414, "uri-too-long"), Problem(503, "away"), Problem(504, "away")]
+    whole = openapi.behind([*ours, Problem(504, "unavailable")], follow)
+    for path, methods in follow["paths"].items():
+        for method, operation in methods.items():
+            codes = {status: it["description"].split(", ") for status, it in operation["responses"].items()}
+            for problem in [*ours, Problem(504, "unavailable")]:
+                codes.setdefault(str(problem.status), []).append(problem.code)
+            found = whole["paths"][path][method]["responses"]
+            refused = {status: it["description"].split(", ") for status, it in found.items() if status >= "400"}
+            assert refused == {status: sorted(each) for status, each in codes.items() if status >= "400"}
+    statuses = [
+        whole["components"]["schemas"][name]["properties"]["status"] for name in ("AwayProblem", "UnavailableProblem")
+    ]
+    assert statuses == [{"type": "integer", "enum": [503, 504]}] * 2
 
 
 def test_one_name_has_one_meaning():

@@ -54,13 +54,14 @@ def components() -> dict[str, Any]:
 
 def of_success(own: Iterable[str]) -> dict[str, Any]:
     """Return the headers of a good answer, of which these are its own."""
-    return _referred([*COUNTED, *own])
+    return referred([*COUNTED, *own])
 
 
 def of_refusal(status: int) -> dict[str, Any]:
     """Return the headers of a problem with this status."""
-    return _referred(OF_PROBLEMS.get(status, COUNTED))
+    return referred(OF_PROBLEMS.get(status, COUNTED))
 
 
-def _referred(names: Iterable[str]) -> dict[str, Any]:
+def referred(names: Iterable[str]) -> dict[str, Any]:
+    """Return these headers, and the one that every answer has, as what the document says of each."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-ID", *names)}

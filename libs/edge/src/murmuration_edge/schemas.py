@@ -66,20 +66,30 @@ class Schemas:
 
     def of_problem(self, problem: Problem) -> Schema:
         """Return what stands for one kind of problem: as all problems, with this status, code and type."""
-        name = "".join(word.capitalize() for word in problem.code.split("-")) + "Problem"
-        address = f"/problems/{problem.code}"
-        general = self.components[ProblemDetails.__name__]
-        own = {
-            "type": {"type": "string", "const": address},
-            "code": {"type": "string", "const": problem.code},
-            "status": {"type": "integer", "const": problem.status},
-        }
-        self.components[name] = {
-            **general,
-            "description": f"Explained at {address}.",
-            "properties": {**general["properties"], **own},
-        }
+        name = name_of(problem.code)
+        self.components[name] = one_kind(self.components, problem)
         return {"$ref": REF.format(model=name)}
+
+
+def name_of(code: str) -> str:
+    """Return the name of the schema of problems with this code."""
+    return "".join(word.capitalize() for word in code.split("-")) + "Problem"
+
+
+def one_kind(components: Mapping[str, Schema], *same_code: Problem) -> Schema:
+    """Return the schema of problems with one code, whose statuses may differ."""
+    general = components[ProblemDetails.__name__]
+    code, statuses = same_code[0].code, sorted({each.status for each in same_code})
+    own = {
+        "type": {"type": "string", "const": f"/problems/{code}"},
+        "code": {"type": "string", "const": code},
+        "status": {"type": "integer", **({"const": statuses[0]} if len(statuses) == 1 else {"enum": statuses})},
+    }
+    return {
+        **general,
+        "description": f"Explained at /problems/{code}.",
+        "properties": {**general["properties"], **own},
+    }
 
 
 def _completed(schema: Schema, patterns: Mapping[str, str]) -> Schema:
