@@ -38,7 +38,7 @@ from murmuration_testkit.worker import Worker
 
 TIME_LIMIT_S = 3_000
 OURS = {"local"}  # this file's own access key
-TESTS = ["test_story.py", "test_accounts.py"]
+TESTS = ["test_story.py", "test_accounts.py", "test_screens.py"]
 CELEBRITIES = {"CELEBRITY_THRESHOLD": "2", "CELEBRITY_AHEAD": "2"}
 ARN = "arn:aws:dynamodb:ddblocal:000000000000:table/tweets/stream/2020-01-01T00:00:00.000"
 TRACED = r"(\[program:(?:follow|tweet)-service\]\n(?:.+\n)*?environment=)"
@@ -121,7 +121,7 @@ def _move_the_store(behind: int) -> None:
 
 
 def _people() -> list[str]:
-    """Tell the demo's story, and run the tests of accounts: private, deleted, erased."""
+    """Tell the demo's story, and run the tests of accounts and of screens: private, deleted, erased, many at once."""
     tests = [str(REPOSITORY / "e2e-tests/tests" / name) for name in TESTS]
     return [
         *_run("", sys.executable, "e2e-tests/demo.py"),

@@ -7,6 +7,8 @@ from contracts.profiles import Profile
 from follow_service.follows import Account, Edge, Followed, Follows, Requested, Requests, Standing
 from murmuration_edge.cursors import BadCursorError
 
+LONGEST_KEY = 2048
+
 
 class MemoryStore:
     """A Store that forgets, and counts without delay."""
@@ -30,6 +32,8 @@ class MemoryStore:
 
     def profiles(self, user_ids: Collection[str]) -> Mapping[str, Profile]:
         self.batches += 1
+        if not all(0 < len(user_id) <= LONGEST_KEY for user_id in user_ids):
+            raise ValueError("DynamoDB takes no such key")
         return {user_id: found for user_id in user_ids if (found := self.profile(user_id))}
 
     def save_profile(

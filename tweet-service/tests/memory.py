@@ -9,6 +9,8 @@ from tweet_service.audience import Author
 from tweet_service.erasure import Due
 from tweet_service.tweets import Claim, Kept, TakenIdError, Tweet, Tweets
 
+LONGEST_KEY = 2048
+
 
 class MemoryStore:
     """A Store that forgets."""
@@ -36,6 +38,8 @@ class MemoryStore:
         return self.rows.get(tweet_id)
 
     def find_all(self, tweet_ids: Collection[str]) -> Mapping[str, Kept]:
+        if not all(0 < len(tweet_id) <= LONGEST_KEY for tweet_id in tweet_ids):
+            raise ValueError("DynamoDB takes no such key")
         return {tweet_id: self.rows[tweet_id] for tweet_id in tweet_ids if tweet_id in self.rows}
 
     def mark_deleted(self, tweet_id: str, now: int) -> None:  # noqa: ARG002

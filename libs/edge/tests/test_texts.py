@@ -1,5 +1,6 @@
 """What people write for others to read."""
 
+import time
 from unicodedata import normalize
 
 import pytest
@@ -90,7 +91,15 @@ def test_length_is_counted_as_people_count(character):
 
 
 def test_a_pile_of_accents_ends_somewhere():
-    """It is one character, and a page long; marks that have to be put in order are not, when there are too many."""
-    for pile in ("x" + "\u0301" * 5_000, "x" + "\u0301\u0323" * 30_000):
+    """It is one character, and a page long, as it comes or as it would be kept."""
+    for pile in ("x" + "\u0301" * 5_000, "x" + "\u0344" * 3_000):
         with pytest.raises(UnfitTextError, match="8960 bytes"):
             lines(pile)
+
+
+def test_accents_that_have_to_be_put_in_order_take_no_time():
+    """Which is the square of their number: a body that is full of them would hold its thread for a second."""
+    began = time.process_time()
+    with pytest.raises(UnfitTextError, match="bytes"):
+        lines("x" + "\u0301" * 15_000 + "\u0323" * 15_000)
+    assert time.process_time() - began < 0.1
