@@ -1,9 +1,14 @@
 """What differs from the document is named."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
 import flask
 import pytest
 
-from murmuration_testkit import answer_guard
+from murmuration_testkit import answer_guard, people
 from murmuration_testkit.answers import Described
 
 HEADERS = {"X-Request-ID": "1", "Content-Type": "application/json"}
@@ -94,3 +99,37 @@ def test_an_app_that_answers_something_else_is_noted():
     answer_guard.faults.clear()
     assert missing == "GET /v1/things/{name}: 200: the header X-Request-ID is missing"
     assert "'secret' was unexpected" in secret
+
+
+@contextmanager
+def gateway(body: bytes) -> Iterator[str]:
+    """Answer everything with this, and nothing but HTTP's own headers."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_gateway_that_answers_something_else_is_noted(monkeypatch):
+    """As the document of the whole API says, of whatever `people` ask."""
+    with gateway(b'{"count": "many", "more": false}') as url:
+        monkeypatch.setenv("GATEWAY_URL", url)
+        people.send("GET", "/v1/timeline/count?since=x", headers={"Connection": "close"})
+    missing, count = answer_guard.faults
+    answer_guard.faults.clear()
+    assert missing == "GET /v1/timeline/count: 200: the header X-Request-ID is missing"
+    assert count.startswith("GET /v1/timeline/count: 200: the body/count: ")

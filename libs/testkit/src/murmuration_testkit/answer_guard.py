@@ -10,16 +10,20 @@ from functools import cache
 
 import flask
 import pytest
+import urllib3
 
+from murmuration_testkit import REPOSITORY, people
 from murmuration_testkit.answers import Described
 
+WHOLE = REPOSITORY / "deploy/gateway/src/murmuration_gateway/openapi.json"
 faults: list[str] = []
 _described = cache(lambda document: Described(json.loads(document)))
 
 
 def pytest_configure() -> None:
-    """Listen to every app of Flask's."""
+    """Listen to every app of Flask's, and to the gateway."""
     flask.request_finished.connect(_answered)
+    people.listeners.append(_heard)
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +33,15 @@ def answers_are_as_described() -> Iterator[None]:
     found = [*dict.fromkeys(faults)]
     faults.clear()
     assert not found, "\n".join(found)  # noqa: S101
+
+
+def _heard(method: str, path: str, answer: urllib3.BaseHTTPResponse) -> None:
+    faults.extend(_whole().faults(method, path, answer.status, answer.headers, answer.data))
+
+
+@cache
+def _whole() -> Described:
+    return Described(json.loads(WHOLE.read_text("utf-8")))
 
 
 def _answered(app: flask.Flask, response: flask.Response, **_: object) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import time
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import urllib3
@@ -14,6 +15,9 @@ from murmuration_testkit import tokens
 _variables = {"ca_certs": "GATEWAY_CA_FILE", "server_hostname": "GATEWAY_NAME"}
 _tls: dict[str, Any] = {name: os.environ[variable] for name, variable in _variables.items() if variable in os.environ}
 _http = urllib3.PoolManager(maxsize=64, timeout=10, retries=False, **_tls)
+listeners: list[
+    Callable[[str, str, urllib3.BaseHTTPResponse], object]
+] = []  # are told of each answer: method, path, answer
 
 
 class RefusedError(Exception):
@@ -100,7 +104,7 @@ class Person:
     def ask(self, method: str, path: str, **more: Any) -> Any:
         """Send one request as this person, to the gateway unless an address is given; a problem raises RefusedError."""
         url = path if path.startswith("http") else gateway() + path
-        response = _http.request(method, url, headers={**self.headers, **more.pop("headers", {})}, **more)
+        response = _request(method, url, headers={**self.headers, **more.pop("headers", {})}, **more)
         if response.status >= 400:  # noqa: PLR2004
             wait = response.headers.get("Retry-After", "")
             raise RefusedError(response.status, _problem(response.data), float(wait) if wait.isdecimal() else None)
@@ -132,13 +136,20 @@ def gateway() -> str:
 
 def get(path: str, headers: dict[str, str] | None = None) -> tuple[int, Any]:
     """Ask the gateway as nobody in particular; return the status and the JSON."""
-    response = _http.request("GET", gateway() + path, headers=headers or {})
+    response = _request("GET", gateway() + path, headers=headers or {})
     return response.status, _problem(response.data)
 
 
 def send(method: str, path: str, **more: Any) -> urllib3.BaseHTTPResponse:
     """Send anything at all, and return the answer as it is."""
-    return _http.request(method, gateway() + path, **more)
+    return _request(method, gateway() + path, **more)
+
+
+def _request(method: str, url: str, **more: Any) -> urllib3.BaseHTTPResponse:
+    answer = _http.request(method, url, **more)
+    for listener in listeners:
+        listener(method, urllib3.util.parse_url(url).path or "/", answer)
+    return answer
 
 
 def _problem(data: bytes) -> dict[str, Any]:
