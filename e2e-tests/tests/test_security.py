@@ -46,9 +46,11 @@ ANSWERS = {
     "GET /v1/timeline/count": (200, 200, 200, 200, 200),
 }  # fmt: skip
 SCENES = ("public", "private", "deleted", "by a deleted account", "by nobody")
+HIDDEN = "not for everybody"  # what private and deleted accounts have said
 QUERIES = {
     "GET /v1/users": "?id={user_id}",
-    "GET /v1/tweets": "?id={tweet_id}",
+    "GET /v1/tweets": "?id={tweet_id}&expand=author",
+    "GET /v1/timeline": "?expand=author",
     "GET /v1/timeline/count": "?since={mark}",
 }
 BODIES = {"PUT /v1/users/me": {"display_name": "Mallory"}, "POST /v1/tweets": {"text": "Mallory was here"}}
@@ -63,7 +65,7 @@ class Owner(Person):
         self.turn(private=private)
         self.fan = Person("Fan").join()
         self.fan.follow(self)
-        self.said_first = self.tweet("mine")
+        self.said_first = self.tweet(HIDDEN)
         self.deleted = deleted
         if deleted:
             self.leave()
@@ -121,6 +123,7 @@ def test_everybody_is_answered_by_the_table(operation, scene, owners, mark):
     response = send(method, path, headers=caller(scene).headers, **body)
     code = f" {json.loads(response.data)['code']}" if response.status >= 400 else ""
     assert f"{response.status}{code}" == str(ANSWERS[operation][SCENES.index(scene)])
+    assert scene not in ("private", "deleted") or HIDDEN.encode() not in response.data
     assert owner.state() == before
 
 

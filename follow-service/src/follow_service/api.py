@@ -104,7 +104,7 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
 
     shown = {200: Answer("The profile", Profile, ["ETag"]), 304: NOT_CHANGED}
 
-    @api.add("GET", "/me", shown, profiles.UnknownUserError, headers=["If-None-Match"])
+    @api.add("GET", "/me", shown, profiles.UnknownUserError)
     def get_me() -> ResponseReturnValue:
         """Show the caller's own profile, as others see it."""
         return jsonify(asdict(profiles.known(store, caller())))
@@ -114,7 +114,7 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
         """Show the profiles of up to a hundred users, in the order asked."""
         return jsonify(asdict(Users(profiles.some(store, query.id))))
 
-    @api.add("GET", "/<user_id>", shown, profiles.UnknownUserError, headers=["If-None-Match"])
+    @api.add("GET", "/<user_id>", shown, profiles.UnknownUserError)
     def get_user(user_id: str) -> ResponseReturnValue:
         """Show a profile with its counts, which lag behind the follows by about a second."""
         return jsonify(asdict(profiles.known(store, user_id)))

@@ -116,7 +116,6 @@ def operations(
         "/tweets/<tweet_id>",
         {200: Answer("The tweet", Tweet, ["ETag"]), 304: NOT_CHANGED},
         tweets.UnknownTweetError,
-        headers=["If-None-Match"],
     )
     def get_tweet(tweet_id: str) -> ResponseReturnValue:
         """Read a tweet."""
