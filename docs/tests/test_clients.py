@@ -1,0 +1,55 @@
+"""What the page for builders of apps names is in the OpenAPI document: paths, parameters, headers and codes."""
+
+import json
+import re
+from pathlib import Path
+
+PAGE = (Path(__file__).parents[1] / "clients.md").read_text("utf-8")
+DOCUMENT = json.loads(
+    (Path(__file__).parents[2] / "deploy/gateway/src/murmuration_gateway/openapi.json").read_text("utf-8")
+)
+OPERATIONS = {
+    (method.upper(), path): operation
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+}
+CALL = re.compile(r'(?P<method>GET|PUT|POST|DELETE)"?[ ,]+f?["`]?(?P<path>/v1/[^\s"`?|;]+)(\?(?P<query>[^\s"`]*))?')
+
+
+def sent(operation, place):
+    return {each["name"] for each in operation.get("parameters", []) if each["in"] == place}
+
+
+def test_every_call_is_described():
+    """Also in the examples, where a variable stands for an id; and so are the parameters of its query."""
+    calls = [*CALL.finditer(PAGE)]
+    assert len(calls) > 20
+    for call in calls:
+        path = re.sub(r"\$?\{\w+\}", "{}", call["path"].replace("/tweets/1", "/tweets/{tweet_id}"))
+        found = [
+            each
+            for (method, known), each in OPERATIONS.items()
+            if (method, re.sub(r"\{\w+\}", "{}", known)) == (call["method"], path)
+        ]
+        assert found, f"the document has no {call[0]}"
+        named = set(re.findall(r"(\w+)=", re.sub(r"\{.*?\}", "", call["query"] or "")))
+        assert named <= sent(found[0], "query"), f"{call[0]} has no such parameter"
+
+
+def test_the_table_of_headers_is_whole():
+    """Those of requests and those of answers, and no other."""
+    rows = PAGE.split("## Headers")[1].split("\n## ")[0].splitlines()
+    named = {name for row in rows if row.startswith("| `") for name in re.findall("`([^`]+)`", row.split("|")[1])}
+    known = set(DOCUMENT["components"]["headers"]).union(*(sent(each, "header") for each in OPERATIONS.values()))
+    assert named == known
+
+
+def test_every_code_is_one_of_the_documents():
+    """By the heading that explains it, or where it stands after its status."""
+    named = set(re.findall(r"problems\.md#([a-z-]+)", PAGE)) | set(re.findall(r"\b4\d\d\s+`([a-z-]+)`", PAGE))
+    schemas = DOCUMENT["components"]["schemas"].values()
+    known = {
+        each["properties"]["code"]["const"] for each in schemas if "const" in each.get("properties", {}).get("code", {})
+    }
+    assert len(named) > 10
+    assert named <= known
