@@ -7,6 +7,7 @@ from typing import Literal
 from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from contracts.ids import PATTERNS
 from contracts.profiles import Profile
@@ -33,11 +34,15 @@ PROBLEMS: Problems = {
 }
 
 
+def _without_default(schema: JsonDict) -> None:
+    del schema["default"]  # what is left out stays as it is; only at first it is false
+
+
 class NewProfile(Body):
     """The body of PUT /v1/users/me; privacy that is left out stays as it is."""
 
-    display_name: str
-    is_private: bool = False
+    display_name: str = Field(json_schema_extra=texts.described(profiles.LONGEST_NAME))
+    is_private: bool = Field(default=False, json_schema_extra=_without_default)
 
     @property
     def privacy_if_sent(self) -> bool | None:

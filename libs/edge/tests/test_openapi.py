@@ -42,6 +42,13 @@ def test_a_parameter_is_described_as_it_is_checked(described, http):
         assert http.get(f"/v1/things?limit={limit}", headers=bearer("alice")).status_code == status
 
 
+def test_what_is_asked_about_changes_says_so(described):
+    """An operation that answers 304 reads If-None-Match, and its answers have the tag; no parameter stands twice."""
+    tagged = described["paths"]["/v1/things/{name}"]["get"]
+    assert [each["name"] for each in tagged["parameters"]] == ["name", "If-None-Match"]
+    assert all("ETag" in tagged["responses"][status]["headers"] for status in ("200", "304"))
+
+
 def test_a_body_is_described_as_it_is_checked(described, http):
     """What its schema accepts is accepted, and nothing else."""
     schema = described["components"]["schemas"]["Thing"]

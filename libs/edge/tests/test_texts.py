@@ -6,8 +6,9 @@ from unicodedata import normalize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
-from murmuration_edge.texts import UnfitTextError, checked
+from murmuration_edge.texts import UnfitTextError, checked, described
 
 OVERRIDES = [*range(0x202A, 0x202F), *range(0x2066, 0x2070), 0xFFF9, 0xFFFA, 0xFFFB]
 MARKS = [0x061C, 0x200E, 0x200F]
@@ -73,6 +74,16 @@ def test_what_is_kept_is_normal_and_is_kept_as_it_is_when_it_comes_again(text):
         except UnfitTextError:
             continue
         assert kept == normalize("NFC", text) == check(kept)
+
+
+@given(st.text())
+def test_what_is_fit_is_what_the_api_describes(text):
+    """A client that checks by the schema sends nothing less than what is taken."""
+    try:
+        checked("name", text, 5, lines=True)
+    except UnfitTextError:
+        return
+    assert Draft202012Validator(described(5)).is_valid(text)
 
 
 def test_two_ways_to_write_a_name_are_one():

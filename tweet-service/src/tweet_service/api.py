@@ -40,7 +40,7 @@ PROBLEMS: Problems = {
 class NewTweet(Body):
     """The body of POST /v1/tweets."""
 
-    text: str
+    text: str = Field(json_schema_extra=texts.described(posting.LONGEST))
 
 
 class TweetsQuery(Page):

@@ -5,9 +5,9 @@ leaves room for new fields; a problem has a schema of its own for each code.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from murmuration_edge.operations import Operation
 from murmuration_edge.problems import Problem
@@ -32,7 +32,7 @@ class ProblemDetails(BaseModel):
     type: str
     code: str
     title: str
-    status: int
+    status: Annotated[int, Field(ge=400, le=599)]
     detail: str
     request_id: str
     errors: list[Fault] = []
@@ -99,7 +99,7 @@ def _completed(schema: Schema, patterns: Mapping[str, str]) -> Schema:
         return completed
     completed["properties"] = {name: _without_title(each) for name, each in completed["properties"].items()}
     for name, described in completed["properties"].items():
-        if described.get("type") == "integer":
+        if described.get("type") == "integer" and "maximum" not in described:
             described["format"] = "int64"
         if described.get("default") in ("", []):  # it stands for: left out
             del described["default"]

@@ -5,6 +5,7 @@ round the direction in which others' text is read. A line, such as a name, stand
 marks of direction at all.
 """
 
+from typing import Any
 from unicodedata import normalize
 
 import regex
@@ -39,6 +40,12 @@ def checked(field: str, sent: str, longest: int, *, lines: bool) -> str:
     if length > longest:
         raise UnfitTextError(field, f"Send 1 to {longest} characters, not {length}.")
     return text
+
+
+def described(longest: int) -> dict[str, Any]:
+    """Return what a JSON schema can say of such a text: all that are fit are within it, and some that are not."""
+    said = f"1 to {longest} characters as people count them, of which at least one can be seen"
+    return {"description": said, "minLength": 1, "maxLength": longest * BYTES_A_CHARACTER, "pattern": r"\S"}
 
 
 def _check_size(field: str, text: str, longest: int) -> None:
