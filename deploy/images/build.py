@@ -25,7 +25,7 @@ PREFIX = "murmuration/"
 INPUTS = "murmuration.inputs"
 SERVICES = yaml.safe_load((REPO / "deploy/services.yaml").read_text())
 FOLDERS: dict[str, str] = {name: name for name in SERVICES} | {"admin": "deploy/admin", "gateway": "deploy/gateway"}
-OWN_FILES = {"admin": ("deploy/tables.py", "deploy/migrating"), "gateway": ("deploy/services.yaml",)}
+OWN_FILES = {"admin": ("deploy/tables.py", "deploy/migrating"), "gateway": ("deploy/services.yaml", "docs/problems.md")}
 ROOTS = {"gateway": "nginx"}
 PATTERN = (
     ".dockerignore",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from murmuration_gateway import problems
+from murmuration_gateway import pages, problems
 from murmuration_gateway.door import Door
 
 _HERE = Path(__file__).parent
@@ -84,6 +84,8 @@ def fill(
         "ALLOWED": _allowed(),
         "HTTPS_PORT": https_port,
         "ROUTES": "\n".join(routes),
+        "DOCUMENTS": pages.locations(),
+        "POLICY": pages.POLICY,
         "SERVER": server,
         "HTTP": http,
     }
