@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from murmuration_gateway import door
 
 from murmuration_testkit.services import SERVICES
 
@@ -82,10 +83,16 @@ AWS_STREAMS = {**AWS_DYNAMODB, **TRACES, "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": UR
 GATEWAY = [key for key in EDGE if key not in ("secrets", "tests", "contracts")]
 ADDRESS = {"type": "string", "pattern": r"^[A-Za-z0-9.-]+(:\d+)?$"}
 UPSTREAMS = {each.name.replace("-", "_").upper(): ADDRESS for each in SERVICES.values() if each.is_edge}
+DOOR: dict[str, Schema] = {  # a number and a truth value may stand there as YAML has them
+    name: {"enum": [True, False, "true", "false"]}
+    if "true" in pattern
+    else {"type": ["string", "integer"] if name in door.NUMBERS else "string", "pattern": pattern, "minimum": 1}
+    for name, pattern in door.SETTINGS.items()
+}
 TLS_FILES = ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")
 
 CHARTS = (
-    Chart("deploy/gateway/chart", GATEWAY, more_settings=UPSTREAMS, more_files=TLS_FILES),
+    Chart("deploy/gateway/chart", GATEWAY, more_settings=UPSTREAMS | DOOR, more_files=TLS_FILES),
     Chart("follow-service/chart", EDGE, ["follow_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("tweet-service/chart", EDGE, ["murmuration_edge.settings:EdgeSettings"], more_files=EDGE_FILES),
     Chart("timeline-service/chart", EDGE, ["timeline_service.settings:Settings"], more_files=EDGE_FILES),

@@ -89,12 +89,16 @@ def test_the_gateway_passes_its_charts_test():
         "ADMIN": addresses("follow-service")["ADMIN"],
         "SERVICE": os.environ["GATEWAY_URL"],
         "SCHEME": "http",
+        "HOST": "localhost",
+        "REDIRECTS": "",
         "PATHS": paths[1].replace('"', ""),
     }
     done = run(text, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("401") >= len(EDGES)
     assert run(text, **variables | {"SERVICE": addresses("follow-service")["SERVICE"]}).returncode == 1
+    assert run(text, **variables | {"HOST": "nobody.example"}).returncode == 1
+    assert "is not sent to HTTPS" in run(text, **variables | {"REDIRECTS": "yes"}).stderr
 
 
 WORKER_TEST = script("deploy/chart-library/templates/_worker_test.tpl")

@@ -29,6 +29,7 @@ SETTINGS: Mapping[str, str] = {  # each name, and the pattern of what it may be
     "HTTPS_ONLY": "^(true|false)$",
     "HSTS_SECONDS": f"^{_NUMBER}$",
 }
+NUMBERS = [name for name, pattern in SETTINGS.items() if pattern == f"^{_NUMBER}$"]
 
 
 class DoorError(Exception):
@@ -99,7 +100,7 @@ def read(environment: Mapping[str, str]) -> Door:
         wrong.append("HTTPS_ONLY needs a certificate, or TRUSTED_PROXIES that have one: else it redirects for ever.")
     if wrong:
         raise DoorError("\n".join(wrong))
-    numbers = {name.lower(): int(value) for name, value in given.items() if SETTINGS[name] == f"^{_NUMBER}$"}
+    numbers = {name.lower(): int(value) for name, value in given.items() if name in NUMBERS}
     return Door(
         hosts=given.get("HOSTS", "").split(),
         cors_origins=given.get("CORS_ORIGINS", "").split(),

@@ -63,6 +63,12 @@ OF_A_SETTING: Mapping[str, tuple[Values, ...]] = {
     "SCHEMA_REGISTRY_URL": ({"settings": {"SCHEMA_REGISTRY_URL": "https://user:secret@host"}},),
     "KAFKA_SECURITY_PROTOCOL": ({"settings": {"KAFKA_SECURITY_PROTOCOL": "TLS"}},),
     "KAFKA_BOOTSTRAP_SERVERS": ({"settings": {"KAFKA_BOOTSTRAP_SERVERS": None}},),
+    "HOSTS": ({"settings": {"HOSTS": "https://api.example"}}, {"settings": {"HOSTS": ["api.example"]}}),
+    "CORS_ORIGINS": ({"settings": {"CORS_ORIGINS": "*"}}, {"settings": {"CORS_ORIGINS": "app.example"}}),
+    "TRUSTED_PROXIES": ({"settings": {"TRUSTED_PROXIES": "everybody"}},),
+    "ADDRESS_RATE": ({"settings": {"ADDRESS_RATE": 0}}, {"settings": {"ADDRESS_RATE": "100r/s"}}),
+    "HTTPS_ONLY": ({"settings": {"HTTPS_ONLY": "yes"}},),
+    "HSTS_SECONDS": ({"settings": {"HSTS_SECONDS": -1}},),
 }
 OF_A_SECRET: Mapping[str, tuple[Values, ...]] = {
     "KAFKA_SASL_PASSWORD": (
