@@ -1,12 +1,14 @@
 """The document of the whole API, as the gateway serves it."""
 
 import copy
+import json
 import re
 import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from murmuration_edge.problems import Problem
 from murmuration_testkit import REPOSITORY
@@ -25,6 +27,20 @@ PARAMETER = re.compile(r"\{[a-z_]+\}")
 def test_the_document_is_up_to_date():
     """After a change of an operation, a model or a problem, `make openapi` was run."""
     assert openapi.FILE.read_text() == openapi.text(), "openapi.json is not up to date: run `make openapi`"
+
+
+def test_every_schema_is_one_and_every_reference_leads_somewhere():
+    """By JSON Schema's own rules, which OpenAPI 3.1 has taken over; no operation names a parameter twice."""
+    whole = json.loads(openapi.FILE.read_text())
+    for schema in whole["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    for reference in re.findall(r'"\$ref": "#/components/(\w+)/([\w-]+)"', openapi.FILE.read_text()):
+        assert reference[1] in whole["components"][reference[0]], reference
+    for operation in [each for methods in whole["paths"].values() for each in methods.values()]:
+        names = [(each["in"], each["name"]) for each in operation.get("parameters", ())]
+        assert len(names) == len({*names})
+        for parameter in operation.get("parameters", ()):
+            Draft202012Validator.check_schema(parameter["schema"])
 
 
 @pytest.mark.parametrize(("service", "path"), PATHS)
