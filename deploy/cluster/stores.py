@@ -34,6 +34,7 @@ GATEWAY = os.environ.get("GATEWAY_NAME", "gateway.local")
 DOORS = {  # name: the port in the cluster, and the variable of the port where the stack listens
     "kafka": (9092, "KAFKA_PORT"),
     "redis": (6379, "REDIS_PORT"),
+    "limits-redis": (6379, "LIMITS_REDIS_PORT"),
     "dynamodb": (8443, "SECURE_PORT"),
     "registry": (8443, "SECURE_PORT"),
     "issuer": (8443, "SECURE_PORT"),
@@ -80,7 +81,7 @@ def secret(name: str) -> None:
         _secret(
             name,
             {
-                **{f"{store}-password": password for store in ("kafka", "registry", "redis")},
+                **{f"{store}-password": password for store in ("kafka", "registry", "redis", "limits-redis")},
                 "aws-credentials": f"[default]\naws_access_key_id = {key}\naws_secret_access_key = local\n",
             },
         )

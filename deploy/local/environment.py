@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from murmuration_testkit import wide_limits
 from murmuration_testkit.services import PROCESSES
 
 REPO = Path(__file__).resolve().parents[2]
@@ -22,6 +23,7 @@ PORTS = {
     "DYNAMODB_PORT": 8000,
     "REGISTRY_PORT": 8081,
     "REDIS_PORT": 6379,
+    "LIMITS_REDIS_PORT": 6380,
     **{
         f"KAFKA_{number + 1}_{kind}": 9092 + 2 * number + offset
         for number in range(1, len(KAFKAS))
@@ -32,7 +34,6 @@ PORTS = {
 }
 MODES = ("scram", "oauthbearer")
 MODE = "secure"  # the file in a stack's directory that remembers its mode
-TLS = "tls"  # and the one that remembers whether its gateway speaks HTTPS
 ISSUER = "http://murmuration.local"
 AUDIENCE = "murmuration"
 
@@ -49,13 +50,10 @@ class Stack:
     directory: Path
     ports: dict[str, int]
     secure: str = ""  # or how the services log in to Kafka: scram, oauthbearer; see secure.py
-    tls: bool = False  # whether the gateway speaks HTTPS; see gateway_tls.py
 
     def address(self, port: str) -> str:
         """Give the address of the process that listens on this port variable."""
-        scheme = "" if port.startswith(("KAFKA_", "REDIS_")) else "http://"
-        if port == "GATEWAY_PORT" and self.tls:
-            scheme = "https://"
+        scheme = "" if port.startswith(("KAFKA_", "REDIS_", "LIMITS_REDIS_")) else "http://"
         return f"{scheme}{listening(port)}:{self.ports[port]}"
 
     def environment(self) -> dict[str, str]:
@@ -71,6 +69,8 @@ class Stack:
             **self.kafka("kafka"),
             "SCHEMA_REGISTRY_URL": f"{self.address('REGISTRY_PORT')}/apis/ccompat/v7",
             "REDIS_URL": f"redis://{self.address('REDIS_PORT')}/0",
+            "LIMITS_REDIS_URL": f"redis://{self.address('LIMITS_REDIS_PORT')}/0",
+            **wide_limits.ENVIRONMENT,
             "JWT_JWKS_URL": f"{self.address('GATEWAY_PORT')}/.well-known/jwks.json",
             "JWT_ISSUER": ISSUER,
             "JWT_AUDIENCE": AUDIENCE,
@@ -83,12 +83,6 @@ class Stack:
             "NO_PROXY": f"{HOST},{LOOPBACK}",  # whatever proxy the machine has is for the world outside
             "no_proxy": f"{HOST},{LOOPBACK}",
         }
-        if self.tls:
-            ca = str(self.directory / "certificates/gateway-ca.pem")
-            stack |= {
-                "GATEWAY_CA_FILE": ca,
-                "SSL_CERT_FILE": ca,
-            }  # of people, and of edges that fetch the issuer's keys
         if self.secure:
             from secure import environment  # noqa: PLC0415 - it needs this module
 
@@ -112,7 +106,7 @@ class Stack:
 
 def listening(port: str) -> str:
     """Return the address that the process on this port variable listens on."""
-    return HOST if port.startswith(("KAFKA_", "REDIS_", "GATEWAY_", "SECURE_")) else LOOPBACK
+    return HOST if port.startswith(("KAFKA_", "REDIS_", "LIMITS_REDIS_", "GATEWAY_", "SECURE_")) else LOOPBACK
 
 
 def kafka_port(name: str, kind: str = "PORT") -> str:
@@ -124,9 +118,7 @@ def configured(name: str) -> Stack:
     """Give the stack of this name: on the ports it runs on, else on the default ones; a port's variable overrides."""
     directory = _directory(name)
     ports = PORTS | recalled(directory)
-    return Stack(
-        name, directory, {port: _number(port, ports[port]) for port in PORTS}, _mode(directory), _tls(directory)
-    )
+    return Stack(name, directory, {port: _number(port, ports[port]) for port in PORTS}, _mode(directory))
 
 
 def elsewhere(name: str) -> Stack:
@@ -135,7 +127,7 @@ def elsewhere(name: str) -> Stack:
         first = random.randrange(20000, 32000, len(PORTS))
         ports = dict(zip(PORTS, range(first, first + len(PORTS)), strict=True))
         if not any(taken(ports[name], listening(name)) for name in ports):
-            return Stack(name, _directory(name), ports, _mode(None), _tls(None))
+            return Stack(name, _directory(name), ports, _mode(None))
 
 
 def remember(stack: Stack) -> None:
@@ -181,26 +173,13 @@ def _number(port: str, default: int) -> int:
 
 def _mode(directory: Path | None) -> str:
     """Return the mode that is asked for, or else the one that the stack in the directory was made in."""
-    asked = _made_or_asked(directory, MODE, "SECURE")
+    note = directory / MODE if directory else None
+    made = note.read_text() if note and note.exists() else None
+    asked = os.environ.get("SECURE", made or "")
     if asked not in ("", *MODES):
         raise StackError(f"SECURE={asked} is no mode: it is {' or '.join(MODES)}, or not set")
-    return asked
-
-
-def _tls(directory: Path | None) -> bool:
-    """Tell whether HTTPS is asked for, or else whether the stack in the directory was made with it."""
-    asked = _made_or_asked(directory, TLS, "TLS")
-    if asked not in ("", "1"):
-        raise StackError(f"TLS={asked} is nothing: it is 1, or not set")
-    return asked == "1"
-
-
-def _made_or_asked(directory: Path | None, file: str, variable: str) -> str:
-    note = directory / file if directory else None
-    made = note.read_text() if note and note.exists() else None
-    asked = os.environ.get(variable, made or "")
     if made is not None and asked != made:
-        raise StackError(f"this stack was made with {variable}={made}: `make reset` first, or take another --name")
+        raise StackError(f"this stack was made with SECURE={made}: `make reset` first, or take another --name")
     return asked
 
 

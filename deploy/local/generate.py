@@ -2,7 +2,6 @@
 
 import re
 
-import gateway_tls
 import secure
 from environment import HOST, KAFKAS, LOOPBACK, NAMES, REPO, Stack
 from murmuration_gateway.configuration import fill
@@ -38,7 +37,8 @@ def supervisor_conf(stack: Stack) -> str:
         "REPO": str(REPO),
         "KAFKA_OPTIONS": secure.kafka_options(stack) if stack.secure else "",
         "KAFKA_PROPERTIES": f"{stack.directory}/kafka.properties" if stack.secure else "deploy/local/kafka.properties",
-        "REDIS_DOOR": secure.redis_arguments(stack) if stack.secure else "--port %(ENV_REDIS_PORT)s",
+        "REDIS_DOOR": _redis_door(stack, "redis"),
+        "LIMITS_REDIS_DOOR": _redis_door(stack, "limits-redis"),
     }
     text = (REPO / "deploy/local/supervisord.conf.in").read_text()
     template = re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], text)
@@ -50,24 +50,26 @@ def supervisor_conf(stack: Stack) -> str:
 def gateway_conf(stack: Stack) -> str:
     """Return the gateway's configuration: the image's, and what only the local stack has."""
     door = secure.door(stack) if stack.secure else ""
-    address = f"{HOST}:{stack.ports['GATEWAY_PORT']}"
     return fill(
         f"{stack.directory}/gateway",
         "master_process off;  # one process: after kill -9 no worker is left holding the port",
-        gateway_tls.listen(stack, address) if stack.tls else f"listen {address};",
+        f"listen {stack.address('GATEWAY_PORT').removeprefix('http://')};",
         lambda edge: f"127.0.0.1:{_port(stack, SERVICES[edge].processes[0], 'PORT')}",
         Door(
             hosts=["localhost", LOOPBACK, HOST, *NAMES],
             address_rate=_AS_MUCH_AS_ONE_LIKES,
             address_burst=_AS_MUCH_AS_ONE_LIKES,
             address_connections=_AS_MUCH_AS_ONE_LIKES,
-            https_only=stack.tls,
-            hsts_seconds=gateway_tls.HSTS_SECONDS,
         ),
-        https_port=f":{stack.ports['GATEWAY_PORT']}",
         server=_KEYS.format(directory=stack.directory),
         http=door,
     )
+
+
+def _redis_door(stack: Stack, name: str) -> str:
+    """Return what one of the two Redises is told of where it listens, and to whom."""
+    port = f"{name.replace('-', '_').upper()}_PORT"
+    return secure.redis_arguments(stack, name, port) if stack.secure else f"--port %(ENV_{port})s"
 
 
 def _another(kafka: str, name: str, stack: Stack) -> str:

@@ -1,9 +1,9 @@
 """The stack's second mode: every store asks who is there, over TLS. `SECURE=scram make up`, or SECURE=oauthbearer.
 
 Kafka takes SCRAM and OAUTHBEARER and has an ACL for each service, the registry stands behind nginx with a password,
-Redis has the users of deploy/redis.acl; DynamoDB and the keys of the issuer have only TLS. Certificates, passwords and
-tokens are made when the stack is first brought up. STACK_HOST=172.16.0.9 has all listen there, for other machines, and
-STACK_NAMES='kafka.stores redis.stores' says what else they call it: both stand in the certificate.
+both Redises have the users of deploy/*.acl; DynamoDB and the keys of the issuer have only TLS. Certificates, passwords
+and tokens are made when the stack is first brought up. STACK_HOST=172.16.0.9 has all listen there, for other machines,
+and STACK_NAMES='kafka.stores redis.stores' says what else they call it: both stand in the certificate.
 """
 
 import json
@@ -90,14 +90,15 @@ def prepare(stack: Stack) -> None:
             (kept / f"tokens/{user}.json").write_text(json.dumps(told))
     words = {user: (kept / user).read_text() for user in USERS}
     (kept / "htpasswd").write_text("".join(f"{user}:{{PLAIN}}{word}\n" for user, word in words.items()))
-    (kept / "redis.acl").write_text(redis_acl(words))
+    for name in ("redis", "limits-redis"):
+        (kept / f"{name}.acl").write_text(redis_acl(name, words))
     ca = stack.directory / "certificates/ca.pem"
     (kept / "registry.properties").write_text(_REGISTRY.format(ca=ca, scram=_SCRAM, password=words[REGISTRY]))
 
 
-def redis_acl(words: dict[str, str]) -> str:
-    """Return the ACL file of Redis: the services' users, and one for whoever looks after it."""
-    users = (REPO / "deploy/redis.acl").read_text()
+def redis_acl(name: str, words: dict[str, str]) -> str:
+    """Return the ACL file of a Redis: the services' users, and one for whoever looks after it."""
+    users = (REPO / f"deploy/{name}.acl").read_text()
     with_words = re.sub(r"(?m)^user (\S+) on >PASSWORD", lambda user: f"user {user[1]} on >{words[user[1]]}", users)
     return f"user default off\nuser {ADMIN} on >{words[ADMIN]} ~* &* +@all\n{with_words}"
 
@@ -132,12 +133,12 @@ def kafka_format(stack: Stack) -> list[str]:
     return [word for user, text in words for word in ("-S", f"SCRAM-SHA-512=[name={user},password={text}]")]
 
 
-def redis_arguments(stack: Stack) -> str:
-    """Return what Redis is told instead of its port."""
+def redis_arguments(stack: Stack, name: str, port: str) -> str:
+    """Return what Redis is told instead of its port; the file of its users has its name."""
     certificates = stack.directory / "certificates"
     files = f"--tls-cert-file {certificates}/server.crt --tls-key-file {certificates}/server.key"
-    door = f"--bind {HOST} --port 0 --tls-port {stack.ports['REDIS_PORT']} --tls-auth-clients no {files}"
-    return f"{door} --aclfile {stack.directory}/secrets/redis.acl"
+    door = f"--bind {HOST} --port 0 --tls-port {stack.ports[port]} --tls-auth-clients no {files}"
+    return f"{door} --aclfile {stack.directory}/secrets/{name}.acl"
 
 
 def door(stack: Stack) -> str:
@@ -163,6 +164,8 @@ def environment(stack: Stack) -> dict[str, str]:
         "SCHEMA_REGISTRY_CA_FILE": ca,
         "REDIS_URL": f"rediss://{HOST}:{stack.ports['REDIS_PORT']}/0",
         "REDIS_CA_FILE": ca,
+        "LIMITS_REDIS_URL": f"rediss://{HOST}:{stack.ports['LIMITS_REDIS_PORT']}/0",
+        "LIMITS_REDIS_CA_FILE": ca,
         "AWS_ENDPOINT_URL_DYNAMODB": secure,
         "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": secure,
         "AWS_CA_BUNDLE": ca,
@@ -192,6 +195,8 @@ def as_user(stack: Stack, user: str) -> dict[str, str]:
         "SCHEMA_REGISTRY_PASSWORD_FILE": password,
         "REDIS_USERNAME": user,
         "REDIS_PASSWORD_FILE": password,
+        "LIMITS_REDIS_USERNAME": user,
+        "LIMITS_REDIS_PASSWORD_FILE": password,
     }
 
 

@@ -28,6 +28,7 @@ PEERS = {  # who is talked to by whoever has such a setting
     "KAFKA_BOOTSTRAP_SERVERS": "kafka",
     "SCHEMA_REGISTRY_URL": "registry",
     "REDIS_URL": "redis",
+    "LIMITS_REDIS_URL": "limits-redis",
     "JWT_JWKS_URL": "issuer",
     "AWS_ENDPOINT_URL_DYNAMODB": "dynamodb",
     "AWS_DEFAULT_REGION": "pod-identity",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from murmuration_edge.redis_buckets import CHARGE
+from murmuration_testkit.services import SERVICES
 from murmuration_timelines import layout, scripts
 
 LINES = (Path(__file__).parents[1] / "redis.acl").read_text("utf-8").splitlines()
@@ -39,6 +41,15 @@ def test_a_user_may_do_what_its_scripts_do(user, runs):
     assert called
     assert {f"+{command}" for command in called} - set(USERS[user]) == set()
     assert {f"~{name('').split('{')[0].rstrip(':')}:*" for name in KEYS} - set(USERS[user]) == set()
+
+
+@pytest.mark.parametrize("user", [each.name for each in SERVICES.values() if each.is_edge])
+def test_each_edge_may_count_its_callers_in_the_redis_of_limits_and_nothing_else(user):
+    """Its script's commands, on its keys."""
+    lines = (Path(__file__).parents[1] / "limits-redis.acl").read_text("utf-8").splitlines()
+    users = {line.split()[1]: set(line.split()[4:]) for line in lines}
+    called = {f"+{command.lower()}" for command in re.findall(r"call\('([A-Z]+)'", CHARGE.text)}
+    assert users[user] == called | {"~limit:*", "-@all", "+ping", "+info", "+eval", "+evalsha"}
 
 
 def test_a_mode_that_does_not_exist_is_refused_by_its_name():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from murmuration_edge.limit_settings import LimitSettings
 from murmuration_runtime.redis_connection import RedisSettings
 from murmuration_runtime.registry_connection import RegistrySettings
 
@@ -153,6 +154,7 @@ def test_connections_names_every_setting_and_no_other():
     tables = [row for row in (DOCS / "connections.md").read_text("utf-8").splitlines() if row.startswith("| `")]
     documented = {name for row in tables for name in CODE.findall(row.split("|")[1])}
     settings = {name.upper() for each in (RegistrySettings, RedisSettings) for name in each.model_fields}
+    settings |= {name.upper() for name in LimitSettings.model_fields if name.startswith("limits_redis_")}
     assert documented == settings
 
 

@@ -4,16 +4,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from murmuration_edge.settings import EdgeSettings
 from murmuration_testkit.tokens import Issuer
 from tweet_service.app import create_app
+from tweet_service.settings import Settings
 from tweet_service.snowflake import Reservation, Snowflakes
 
 from .memory import MemoryAccounts, MemoryStore
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
-SETTINGS = EdgeSettings(**ISSUER.edge_settings)
+SETTINGS = Settings(**ISSUER.edge_settings)
 FOREVER = Reservation(1, 0, 2**42)
 
 

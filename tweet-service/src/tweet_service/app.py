@@ -10,7 +10,6 @@ from contracts.ids import is_user_id
 from contracts.image import own
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
-from murmuration_edge.settings import EdgeSettings
 from murmuration_runtime import dynamo
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
@@ -20,14 +19,14 @@ from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.dynamo_worker_ids import DynamoWorkerIds, keep_reserved
 from tweet_service.members import Members
+from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
 
 SERVICE = "tweet-service"
-PLAIN = ["BatchGetItem", "GetItem", "PutItem", "Query"]  # botocore's care takes a quarter of each of these
 
 
 def create_app(
-    settings: EdgeSettings | None = None,
+    settings: Settings | None = None,
     *,
     tweets: DynamoTweets | None = None,
     accounts: Accounts | None = None,
@@ -36,9 +35,8 @@ def create_app(
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
-    settings = settings or read(EdgeSettings)
-    client = partial(dynamo.client_for_requests, plain=PLAIN, checked=False)
-    dynamodb = cache(client)  # one for all: it is safe among threads, and takes its time to make
+    settings = settings or read(Settings)
+    dynamodb = cache(dynamo.client_for_requests)  # one for all: it is safe among threads, and takes its time to make
     tweets = tweets or DynamoTweets(dynamodb(), settings.table_prefix)
     accounts = accounts or DynamoAccounts(dynamodb(), settings.table_prefix)
     readiness = Readiness("dynamodb", "worker number")

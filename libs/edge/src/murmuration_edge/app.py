@@ -7,13 +7,15 @@ from importlib.metadata import version
 from flask import Flask, jsonify
 from flask.typing import ResponseReturnValue
 
-from murmuration_edge import caching, problems, request_deadlines, telemetry
+from murmuration_edge import caching, limits, problems, request_deadlines, telemetry
 from murmuration_edge.auth import Keys, authenticate
 from murmuration_edge.bodies import LARGEST_BODY
 from murmuration_edge.jwks import fetch_keys
+from murmuration_edge.leases import Leases
 from murmuration_edge.openapi import document
 from murmuration_edge.operations import Operations
 from murmuration_edge.problems import Problems
+from murmuration_edge.redis_buckets import connect
 from murmuration_edge.settings import EdgeSettings
 from murmuration_edge.signing_keys import SigningKeys
 from murmuration_runtime import admin, traces
@@ -52,7 +54,9 @@ def edge_app(
         keys = SigningKeys(partial(fetch_keys, settings.jwt_jwks_url, settings.jwt_issuer), readiness)
         at_start = [keys.keep_fresh, *at_start]
     verify_token = authenticate(settings, is_user_id, keys)
-    operations.guards.append(lambda _: verify_token())
+    shared = settings.limits_redis
+    leases = Leases(settings.budgets, connect(shared.url, **shared.options()) if shared else None)
+    operations.guards += [lambda _: verify_token(), limits.install(app, operations, settings.budgets, leases)]
     app.register_blueprint(operations.blueprint)
     described = document(service, version(service), operations, known_problems)
 
@@ -64,6 +68,7 @@ def edge_app(
     app.extensions[AT_START] = [
         partial(traces.start, service, settings),
         partial(admin.start, settings.host, settings.admin_port, readiness.waiting_for, are_stuck),
+        leases.keep_settling,
         *at_start,
     ]
     return app

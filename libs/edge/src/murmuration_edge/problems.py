@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException
 from murmuration_edge.auth import KeysAwayError, UnauthorizedError
 from murmuration_edge.bodies import BadBodyError
 from murmuration_edge.cursors import BadCursorError
+from murmuration_edge.limits import TooManyCallsError
 from murmuration_edge.queries import BadQueryError
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.logs import request_id
@@ -36,6 +37,7 @@ FAILED = Problem(500, "failed")
 TOO_MANY = Problem(429, "too-many-requests")
 EVERYWHERE: Problems = {
     UnauthorizedError: Problem(401, "unauthorized"),
+    TooManyCallsError: TOO_MANY,
     KeysAwayError: UNAVAILABLE,
     StoreAwayError: UNAVAILABLE,
 }

@@ -4,13 +4,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import NonNegativeFloat, PositiveFloat, StringConstraints, model_validator
 
+from murmuration_edge.limit_settings import LimitSettings
 from murmuration_runtime.traces import TracedSettings
 
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://.+")]
 
 
-class EdgeSettings(TracedSettings):
+class EdgeSettings(TracedSettings, LimitSettings):
     """Where clients are answered, and whose tokens are accepted."""
 
     port: int

@@ -12,6 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 from jwt.algorithms import RSAAlgorithm
 
+from murmuration_testkit import wide_limits
+
 MINUTE_S = 60
 DAY_S = 86_400
 
@@ -41,7 +43,7 @@ class Issuer:
     def edge_settings(self) -> dict[str, Any]:
         """What the settings of an edge that nobody serves need, so that it takes this issuer's tokens."""
         jwt_settings = {"jwt_jwks_url": "http://issuer/keys", "jwt_issuer": self.name, "jwt_audience": self.audience}
-        return {"port": 0, "admin_port": 0, **jwt_settings}
+        return {"port": 0, "admin_port": 0, **jwt_settings, **wide_limits.SETTINGS}
 
     def saying(self, **headers: Any) -> "Issuer":
         """Return an issuer with the same key, whose tokens say this in their headers."""

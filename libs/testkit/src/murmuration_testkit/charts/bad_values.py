@@ -77,6 +77,14 @@ OF_A_SECRET: Mapping[str, tuple[Values, ...]] = {
         {"secrets": {"KAFKA_SASL_PASSWORD": {"existingSecret": "kafka"}}},
         {"secrets": {"KAFKA_SASL_PASSWORD": {"existingSecret": "kafka", "key": "password", "value": "secret"}}},
     ),
+    "LIMITS_REDIS_URL": (
+        {"settings": {"LIMITS_REDIS_URL": "redis-host:6379"}},
+        {"settings": {"LIMITS_REDIS_URL": "rediss://user:secret@host:6379/0"}},
+    ),
+    "LIMITS_REDIS_PASSWORD": ({"settings": {"LIMITS_REDIS_PASSWORD": "secret"}},),
+    "LIMIT_CALLS_A_MINUTE": ({"settings": {"LIMIT_CALLS_A_MINUTE": 0}},),
+    "LIMIT_FOLLOWS_BURST": ({"settings": {"LIMIT_FOLLOWS_BURST": "many"}},),
+    "LIMIT_TWEETS_A_DAY": ({"settings": {"LIMIT_TWEETS_A_DAY": -1}},),
     "REDIS_PASSWORD": ({"settings": {"REDIS_PASSWORD": "secret"}},),
 }
 

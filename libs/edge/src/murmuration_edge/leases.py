@@ -1,0 +1,130 @@
+"""What this process may spend of its callers' budgets before it tells the others, and what it does alone.
+
+Rule: a call waits for the shared buckets only when its process has spent a batch of that caller's tokens since it told
+them; it tells them of everything within a second. While they are away nobody waits and nobody asks but one thread,
+every second; each process then counts alone, at the full rate. So with n processes a caller gets at most
+burst + rate * t + n * batch, and alone n * (burst + rate * t).
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from murmuration_edge.metrics import LIMITS_ALONE, SETTLED
+from murmuration_edge.token_buckets import Bucket, Budget
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.periodic import keep_calling
+
+SETTLE_SECONDS = 1.0
+MOST_AT_ONCE = 500  # buckets in one call: Redis does nothing else meanwhile
+MOST_KNOWN = 100_000  # buckets of a budget, of about 250 bytes each
+_log = logging.getLogger(__name__)
+
+
+class Charge(NamedTuple):
+    """What a process spent of one caller's budget."""
+
+    budget: Budget
+    caller_id: str
+    tokens: int
+
+
+class SharedBuckets(Protocol):
+    """The buckets that all processes have together."""
+
+    def charge(self, charges: Sequence[Charge]) -> Sequence[float]:
+        """Take these tokens; return of each bucket in how many seconds it is full. Raises StoreAwayError."""
+
+
+class Standing(NamedTuple):
+    """How a caller stands after a call: until when to wait if it was refused, what is left, when all is back."""
+
+    wait: float
+    left: int
+    full_in: float
+
+
+class Leases:
+    """Safe among threads."""
+
+    def __init__(
+        self,
+        budgets: Sequence[Budget],
+        shared: SharedBuckets | None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._shared = shared
+        self._now = now
+        self._budgets = budgets
+        self._known: dict[str, dict[str, Bucket]] = {budget.name: {} for budget in budgets}
+        self._alone = shared is None
+        self._changing = threading.Lock()
+        self._settling = threading.Lock()
+
+    def take(self, budget: Budget, caller_id: str, cost: int) -> Standing:
+        """Take what a call costs out of the caller's budget, or nothing: then there is a time to wait."""
+        known = self._known[budget.name]
+        while True:
+            now = self._now()
+            with self._changing:
+                bucket = known.get(caller_id)
+                if bucket is None:
+                    if len(known) >= MOST_KNOWN:
+                        del known[next(iter(known))]  # the oldest: it may spend a batch more than its budget
+                    bucket = known[caller_id] = Bucket()
+                wait = bucket.wait(budget, cost, now)
+                must_tell = not self._alone and bucket.owed and bucket.owed + cost > budget.batch
+                if wait > 0 or not must_tell:
+                    if wait <= 0:
+                        bucket.spend(budget, cost, now)
+                    return Standing(wait, bucket.left(budget, now), max(bucket.full_at - now, 0.0))
+            self._settle([(budget, caller_id, bucket)])
+
+    def keep_settling(self) -> None:
+        """Tell the others of what is owed every second, as long as the process lives."""
+        keep_calling("limits", self.turn, SETTLE_SECONDS)
+
+    def turn(self) -> None:
+        """Tell the others of what is owed, and forget the buckets that are full."""
+        for budget in self._budgets:
+            known = self._known[budget.name]
+            owing = [(budget, caller_id, bucket) for caller_id, bucket in list(known.items()) if bucket.owed]
+            for start in range(0, len(owing), MOST_AT_ONCE):
+                if not self._settle(owing[start : start + MOST_AT_ONCE]):
+                    break
+            now = self._now()
+            for caller_id, bucket in list(known.items()):
+                if bucket.full_at <= now:
+                    with self._changing:
+                        if bucket.full_at <= now and (self._alone or not bucket.owed):
+                            known.pop(caller_id, None)
+
+    def _settle(self, owing: Sequence[tuple[Budget, str, Bucket]]) -> bool:
+        """Tell the others, and learn from them; return whether they answered."""
+        if self._shared is None:
+            return False
+        with self._settling:  # one after the other: an answer counts all that this process told before
+            charges = [Charge(budget, caller_id, bucket.owed) for budget, caller_id, bucket in owing]
+            try:
+                answers = self._shared.charge(charges)
+            except StoreAwayError as error:
+                self._go_alone(error)
+                return False
+            now = self._now()
+            with self._changing:
+                for (budget, _, bucket), charge, full_in in zip(owing, charges, answers, strict=True):
+                    bucket.settle(budget, charge.tokens, full_in, now)
+            SETTLED.inc(len(answers))
+            if self._alone:
+                _log.warning("callers are counted together again")
+            self._alone = False
+            LIMITS_ALONE.set(0)
+        return True
+
+    def _go_alone(self, error: StoreAwayError) -> None:
+        if not self._alone:
+            _log.warning("each process counts its callers alone", extra={"reason": str(error)})
+        self._alone = True
+        LIMITS_ALONE.set(1)
