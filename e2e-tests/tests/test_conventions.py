@@ -86,6 +86,19 @@ def test_a_request_id_goes_all_the_way():
     assert _is_problem(response, 404)["request_id"] == "e2e-1234"
 
 
+def test_what_has_not_changed_is_not_sent_again():
+    """A profile and a tweet, by their ETags; HEAD is GET without the body; each header stands once."""
+    alice = Person("Alice").join()
+    for path in ("/v1/users/me", f"/v1/users/{alice.user_id}", f"/v1/tweets/{alice.tweet('hello')}"):
+        shown, head = (send(method, path, headers=alice.headers) for method in ("GET", "HEAD"))
+        for name, value in (("Cache-Control", "private, no-cache"), ("X-Content-Type-Options", "nosniff")):
+            assert shown.headers[name] == head.headers[name] == value
+        assert (head.status, head.data, head.headers["ETag"]) == (200, b"", shown.headers["ETag"])
+        again = send("GET", path, headers=alice.headers | {"If-None-Match": shown.headers["ETag"]})
+        assert (again.status, again.data) == (304, b"")
+    assert send("GET", "/v1/timeline", headers=alice.headers).headers["Cache-Control"] == "private, no-store"
+
+
 def _is_problem(response, status):
     assert response.status == status, response.data
     assert response.headers["Content-Type"] == "application/problem+json"
