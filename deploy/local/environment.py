@@ -34,6 +34,7 @@ PORTS = {
 }
 MODES = ("scram", "oauthbearer")
 MODE = "secure"  # the file in a stack's directory that remembers its mode
+TLS = "tls"  # and the one that remembers whether its gateway speaks HTTPS
 ISSUER = "http://murmuration.local"
 AUDIENCE = "murmuration"
 
@@ -50,10 +51,13 @@ class Stack:
     directory: Path
     ports: dict[str, int]
     secure: str = ""  # or how the services log in to Kafka: scram, oauthbearer; see secure.py
+    tls: bool = False  # whether the gateway speaks HTTPS; see gateway_tls.py
 
     def address(self, port: str) -> str:
         """Give the address of the process that listens on this port variable."""
         scheme = "" if port.startswith(("KAFKA_", "REDIS_", "LIMITS_REDIS_")) else "http://"
+        if port == "GATEWAY_PORT" and self.tls:
+            scheme = "https://"
         return f"{scheme}{listening(port)}:{self.ports[port]}"
 
     def environment(self) -> dict[str, str]:
@@ -83,6 +87,12 @@ class Stack:
             "NO_PROXY": f"{HOST},{LOOPBACK}",  # whatever proxy the machine has is for the world outside
             "no_proxy": f"{HOST},{LOOPBACK}",
         }
+        if self.tls:
+            ca = str(self.directory / "certificates/gateway-ca.pem")
+            stack |= {
+                "GATEWAY_CA_FILE": ca,
+                "SSL_CERT_FILE": ca,
+            }  # of people, and of edges that fetch the issuer's keys
         if self.secure:
             from secure import environment  # noqa: PLC0415 - it needs this module
 
@@ -118,7 +128,9 @@ def configured(name: str) -> Stack:
     """Give the stack of this name: on the ports it runs on, else on the default ones; a port's variable overrides."""
     directory = _directory(name)
     ports = PORTS | recalled(directory)
-    return Stack(name, directory, {port: _number(port, ports[port]) for port in PORTS}, _mode(directory))
+    return Stack(
+        name, directory, {port: _number(port, ports[port]) for port in PORTS}, _mode(directory), _tls(directory)
+    )
 
 
 def elsewhere(name: str) -> Stack:
@@ -127,7 +139,7 @@ def elsewhere(name: str) -> Stack:
         first = random.randrange(20000, 32000, len(PORTS))
         ports = dict(zip(PORTS, range(first, first + len(PORTS)), strict=True))
         if not any(taken(ports[name], listening(name)) for name in ports):
-            return Stack(name, _directory(name), ports, _mode(None))
+            return Stack(name, _directory(name), ports, _mode(None), _tls(None))
 
 
 def remember(stack: Stack) -> None:
@@ -173,13 +185,26 @@ def _number(port: str, default: int) -> int:
 
 def _mode(directory: Path | None) -> str:
     """Return the mode that is asked for, or else the one that the stack in the directory was made in."""
-    note = directory / MODE if directory else None
-    made = note.read_text() if note and note.exists() else None
-    asked = os.environ.get("SECURE", made or "")
+    asked = _made_or_asked(directory, MODE, "SECURE")
     if asked not in ("", *MODES):
         raise StackError(f"SECURE={asked} is no mode: it is {' or '.join(MODES)}, or not set")
+    return asked
+
+
+def _tls(directory: Path | None) -> bool:
+    """Tell whether HTTPS is asked for, or else whether the stack in the directory was made with it."""
+    asked = _made_or_asked(directory, TLS, "TLS")
+    if asked not in ("", "1"):
+        raise StackError(f"TLS={asked} is nothing: it is 1, or not set")
+    return asked == "1"
+
+
+def _made_or_asked(directory: Path | None, file: str, variable: str) -> str:
+    note = directory / file if directory else None
+    made = note.read_text() if note and note.exists() else None
+    asked = os.environ.get(variable, made or "")
     if made is not None and asked != made:
-        raise StackError(f"this stack was made with SECURE={made}: `make reset` first, or take another --name")
+        raise StackError(f"this stack was made with {variable}={made}: `make reset` first, or take another --name")
     return asked
 
 

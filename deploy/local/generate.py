@@ -2,6 +2,7 @@
 
 import re
 
+import gateway_tls
 import secure
 from environment import HOST, KAFKAS, LOOPBACK, NAMES, REPO, Stack
 from murmuration_gateway.configuration import fill
@@ -50,17 +51,21 @@ def supervisor_conf(stack: Stack) -> str:
 def gateway_conf(stack: Stack) -> str:
     """Return the gateway's configuration: the image's, and what only the local stack has."""
     door = secure.door(stack) if stack.secure else ""
+    address = f"{HOST}:{stack.ports['GATEWAY_PORT']}"
     return fill(
         f"{stack.directory}/gateway",
         "master_process off;  # one process: after kill -9 no worker is left holding the port",
-        f"listen {stack.address('GATEWAY_PORT').removeprefix('http://')};",
+        gateway_tls.listen(stack, address) if stack.tls else f"listen {address};",
         lambda edge: f"127.0.0.1:{_port(stack, SERVICES[edge].processes[0], 'PORT')}",
         Door(
             hosts=["localhost", LOOPBACK, HOST, *NAMES],
             address_rate=_AS_MUCH_AS_ONE_LIKES,
             address_burst=_AS_MUCH_AS_ONE_LIKES,
             address_connections=_AS_MUCH_AS_ONE_LIKES,
+            https_only=stack.tls,
+            hsts_seconds=gateway_tls.HSTS_SECONDS,
         ),
+        https_port=f":{stack.ports['GATEWAY_PORT']}",
         server=_KEYS.format(directory=stack.directory),
         http=door,
     )

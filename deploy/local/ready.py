@@ -13,7 +13,6 @@ from environment import KAFKAS, Stack, kafka_port, listening
 from murmuration_testkit.services import PROCESSES
 
 TIMEOUT_S = 2.0
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def waiting_for(process: str, stack: Stack) -> str | None:
@@ -89,10 +88,19 @@ def _ask(stack: Stack, port: str, request: bytes) -> bytes:
 
 def _get(stack: Stack, port: str, path: str) -> tuple[int, bytes]:
     try:
-        with _DIRECT.open(f"{stack.address(port)}{path}", timeout=TIMEOUT_S) as answer:
+        with _direct(stack).open(f"{stack.address(port)}{path}", timeout=TIMEOUT_S) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.read()
+
+
+def _direct(stack: Stack) -> urllib.request.OpenerDirector:
+    """Ask past any proxy, and believe the stack's own certificate."""
+    handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+    if stack.tls:
+        trusted = ssl.create_default_context(cafile=stack.directory / "certificates/gateway-ca.pem")
+        handlers.append(urllib.request.HTTPSHandler(context=trusted))
+    return urllib.request.build_opener(*handlers)
 
 
 PROBES: dict[str, Callable[[Stack, str], str | None]] = {

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
+import gateway_tls
 import secure
 from environment import KAFKAS, MODE, REPO, Stack, StackError, is_elsewhere, listening, remember, taken
 from generate import gateway_conf, supervisor_conf
@@ -74,6 +75,8 @@ def prepare(stack: Stack) -> None:
         (stack.directory / name).mkdir(parents=True, exist_ok=True)
     remember(stack)
     publish_keys(stack.directory / "issuer")
+    if stack.tls:
+        gateway_tls.prepare(stack)
     properties = "deploy/local/kafka.properties"
     if stack.secure:
         secure.prepare(stack)

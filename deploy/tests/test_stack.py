@@ -64,6 +64,35 @@ def test_a_run_ends_with_the_word_and_the_code_of_its_command():
 
 
 @pytest.mark.stack
+def test_a_stack_with_tls_answers_by_https_and_sends_plain_http_there():
+    """`TLS=1`: clients find in their environment whom to trust, and the issuer's keys come by HTTPS, too."""
+    asks = """
+import os, urllib.request, urllib3
+from murmuration_testkit.people import send
+answer = send("GET", "/openapi.json")
+plain = os.environ["GATEWAY_URL"].replace("https:", "http:") + "/v1/timeline?limit=1"
+moved = urllib3.request("GET", plain, redirect=False)
+with urllib.request.urlopen(os.environ["JWT_JWKS_URL"]) as keys:
+    print(answer.status, answer.headers["Strict-Transport-Security"], keys.status, moved.status)
+print(moved.headers["Location"] == plain.replace("http:", "https:"), os.environ["JWT_JWKS_URL"].partition(":")[0])
+"""
+    command = [
+        *STACK,
+        "run",
+        "--name",
+        f"test-{uuid4().hex[:8]}",
+        "--only",
+        "gateway",
+        "--",
+        sys.executable,
+        "-c",
+        asks,
+    ]
+    run = subprocess.run(command, env=os.environ | {"TLS": "1"}, capture_output=True, text=True, check=False)
+    assert run.stdout.splitlines()[-2:] == ["200 max-age=60 200 308", "True https"], run.stderr
+
+
+@pytest.mark.stack
 def test_a_run_that_is_told_to_end_takes_its_stack_along():
     """CI's time-out leaves no stranger on the machine."""
     name = f"test-{uuid4().hex[:8]}"

@@ -1,8 +1,8 @@
 """Connections that production has: the whole story on stores that ask who is there, and what a refusal looks like.
 
-Each proof brings a stack up in a mode of deploy/local/secure.py and tells the demo's story in it. Then processes are
-started with a wrong password, an authority that nobody knows, or too few rights: each must say so in /readyz and in its
-log, and stay.
+Each proof brings a stack up in a mode of deploy/local/secure.py, with HTTPS at its gateway, and tells the demo's story
+in it. Then processes are started with a wrong password, an authority that nobody knows, or too few rights: each must
+say so in /readyz and in its log, and stay.
 """
 
 import json
@@ -65,7 +65,9 @@ def _proof(mode: str) -> dict[str, Any]:
     stack = [sys.executable, str(REPOSITORY / "deploy/local/stack.py"), "run", "--name", f"secure-{mode}", "--"]
     with tempfile.TemporaryDirectory(prefix="proof-") as directory:
         report = Path(directory) / "report.json"
-        code = subprocess.call([*stack, sys.executable, __file__, str(report)], env={**os.environ, "SECURE": mode})
+        code = subprocess.call(
+            [*stack, sys.executable, __file__, str(report)], env={**os.environ, "SECURE": mode, "TLS": "1"}
+        )
         told = json.loads(report.read_text()) if report.exists() else {"differences": ["no report"], "said": []}
     return {
         "name": f"the story over TLS, {mode}",

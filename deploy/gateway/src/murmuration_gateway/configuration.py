@@ -35,7 +35,7 @@ gateway_connections{{state="waiting"}} $connections_waiting
     location / {{ return 404; }}
   }}
 """
-_TLS = """listen {port} ssl http2;
+_TLS = """listen {address} ssl http2;
     ssl_certificate {certificate};
     ssl_certificate_key {key};
     ssl_protocols TLSv1.2 TLSv1.3;
@@ -105,9 +105,9 @@ def _allowed() -> str:
     return f'  map $asked $allowed_here {{\n    default "GET, HEAD";\n{"".join(lines)}  }}\n'
 
 
-def tls(port: int, certificate: str, key: str) -> str:
-    """Return the lines of a server that answers by HTTPS."""
-    return _TLS.format(port=port, certificate=certificate, key=key)
+def tls(address: object, certificate: str, key: str) -> str:
+    """Return the lines of a server that answers by HTTPS on this port, or at this address."""
+    return _TLS.format(address=address, certificate=certificate, key=key)
 
 
 def admin(port: int, version: str, commit: str) -> str:

@@ -76,9 +76,9 @@ def client(
     return answers_plainly(count_throttling(boto3.client("dynamodb", config=config)), plain)
 
 
-def client_for_requests(*, plain: Sequence[str] = ()) -> DynamoDBClient:
+def client_for_requests(*, plain: Sequence[str] = (), checked: bool = True) -> DynamoDBClient:
     """Make the client of a service that answers requests: it obeys their deadlines, and leaves alone what is silent."""
-    made = client(attempts=2, connect_seconds=CONNECT_SECONDS, read_seconds=READ_SECONDS, plain=plain)
+    made = client(attempts=2, connect_seconds=CONNECT_SECONDS, read_seconds=READ_SECONDS, plain=plain, checked=checked)
     return obey_deadlines(made, READ_SECONDS)
 
 
