@@ -7,12 +7,14 @@ import random
 import pytest
 
 from contracts.profiles import Profile
+from murmuration_runtime import deadlines
 from murmuration_runtime.dynamo import BATCH, client
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import TOP, Run
 from timeline_service.app import dynamo_rows
+from timeline_service.dynamo_tweets import DynamoTweets
 
 from .conftest import tweet
 
@@ -103,6 +105,21 @@ class TestOnDynamoDB:
         gone = say(BATCH + 5, author, deleted_at={"N": "1"})
         asked = [*(one.tweet_id for one in said), gone.tweet_id, "1"]
         assert rows.tweets.tweets(asked) == {one.tweet_id: one for one in said}
+
+
+def test_the_queries_of_a_request_have_its_deadline():
+    """Though they run in threads that all requests share."""
+    seen = set()
+
+    class Store:
+        def query(self, **_):
+            seen.add(deadlines.current().until)
+            return {"Items": []}
+
+    tweets = DynamoTweets(Store(), "")
+    with deadlines.within(60) as deadline:
+        tweets.ids(dict.fromkeys("abc", TOP), 1)
+    assert seen == {deadline.until}
 
 
 def test_a_store_that_is_away_is_named(monkeypatch):

@@ -126,5 +126,7 @@ def test_it_is_known_who_waits_for_what(node):
     with deadlines.within(60) as deadline:
         gate.enter()
         assert deadline.waits_for == ["test"]
-        gate.leave(answered=True)
+        gate.leave(answered=False)
+        assert deadline.waits_for == []
+        assert is_refused(gate)
         assert deadline.waits_for == []

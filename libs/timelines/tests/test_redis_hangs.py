@@ -11,6 +11,7 @@ import pytest
 from murmuration_runtime import deadlines
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Nodes
+from murmuration_runtime.store_gate import PROBE_SECONDS
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
@@ -22,7 +23,8 @@ from murmuration_timelines.writer import TimelineWriter
 
 from .conftest import snowflake
 
-IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
+IMPATIENT_S = 0.5  # how long a test's client waits for a Redis that hangs
+PATIENT_S = 6.0  # where it must not come to that
 NOTICED_S = 2.0
 
 
@@ -61,26 +63,31 @@ def test_it_is_asked_once_and_then_left_alone(node, cache):
     node.pause()
     answered, seconds = read(cache)
     assert not answered
-    assert seconds < 2 * IMPATIENT_S
+    assert seconds < 3 * IMPATIENT_S
     began = time.monotonic()
     assert not any(read(cache)[0] for _ in range(50))
-    assert time.monotonic() - began < IMPATIENT_S
+    assert time.monotonic() - began < 10 * IMPATIENT_S
+    probes = 1 + (time.monotonic() - began + seconds) / PROBE_SECONDS
     node.resume()
     eventually(lambda: read(cache)[0], True, within=NOTICED_S)
-    assert connections(node) - before <= 3  # the probes, and the connection that the first page had spoiled
+    assert connections(node) - before <= probes + 2  # its connection was spoiled; the last probe may have begun since
 
 
 @pytest.mark.stack
-def test_a_request_waits_for_it_no_longer_than_its_deadline(node, cache):
+@pytest.mark.usefixtures("cache")
+def test_a_request_waits_for_it_no_longer_than_its_deadline(node):
     """And what a short deadline cut off is not the node's fault."""
-    node.pause()
-    for _ in range(3):
-        with deadlines.within(0.05):
-            answered, seconds = read(cache)
-        assert not answered
-        assert 0.04 < seconds < IMPATIENT_S
-    node.resume()
-    assert read(cache)[0]
+    with closing(Nodes(node.url, PATIENT_S, PATIENT_S)) as nodes:
+        cache = TimelineReader(nodes)
+        assert read(cache)[0]
+        node.pause()
+        for _ in range(3):  # on the connection that there is, and on new ones
+            with deadlines.within(0.05):
+                answered, seconds = read(cache)
+            assert not answered
+            assert 0.04 < seconds < PATIENT_S / 2
+        node.resume()
+        assert read(cache)[0]
 
 
 @pytest.mark.stack
@@ -104,7 +111,7 @@ def test_what_the_healthy_masters_have_is_used():
         hung = cluster.masters()[0]
         there = {i: body for i, body in said.items() if cluster.owner(layout.body(i)) is not hung}
         hung.pause()
-        for seconds in (2 * IMPATIENT_S, IMPATIENT_S / 2):
+        for seconds in (3 * IMPATIENT_S, IMPATIENT_S):
             began = time.monotonic()
             known, rights = cache.bodies([*said])
             assert time.monotonic() - began < seconds

@@ -60,19 +60,13 @@ class StoreGate:
 
     def enter(self) -> None:
         """Take a place, or raise StoreAwayError. Whoever has taken one leaves."""
-        with self._change:
-            while self._taken >= self._places and not self._breaker.is_open:
-                patience = self._last_taken + PATIENCE_SECONDS - self._clock()
-                if patience <= 0:
-                    raise self._refusal("places", f"all {self._places} calls that may wait for {self._node} do wait")
-                self._change.wait(deadlines.remaining(patience))
-            if self._breaker.is_open:
-                raise self._refusal(
-                    "given up", f"{self._node} has not answered lately; a probe asks it every half second"
-                )
-            self._taken += 1
-            self._last_taken = self._clock()
-        deadlines.current().waits_for.append(self._node)
+        waits_for = deadlines.current().waits_for
+        waits_for.append(self._node)
+        try:
+            self._take()
+        except StoreAwayError:
+            waits_for.remove(self._node)
+            raise
 
     def leave(self, *, answered: bool | None) -> None:
         """Give the place back. answered: None if the call had too little time to tell."""
@@ -86,6 +80,20 @@ class StoreGate:
                 if self._breaker.is_open and not self._probing:
                     self._give_up()
             self._change.notify()
+
+    def _take(self) -> None:
+        with self._change:
+            while self._taken >= self._places and not self._breaker.is_open:
+                patience = self._last_taken + PATIENCE_SECONDS - self._clock()
+                if patience <= 0:
+                    raise self._refusal("places", f"all {self._places} calls that may wait for {self._node} do wait")
+                self._change.wait(deadlines.remaining(patience))
+            if self._breaker.is_open:
+                raise self._refusal(
+                    "given up", f"{self._node} has not answered lately; a probe asks it every half second"
+                )
+            self._taken += 1
+            self._last_taken = self._clock()
 
     def _give_up(self) -> None:
         self._probing = True
