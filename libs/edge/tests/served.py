@@ -52,6 +52,7 @@ class ThingsQuery(Page):
     """Which part of all things."""
 
     limit: Limit = 2
+    expand: str | None = None
 
 
 def create_app(

@@ -40,12 +40,13 @@ def test_who_has_spent_everything_is_refused_with_a_problem_and_the_time_to_wait
     assert http.get("/v1/things/x", headers=BOB).status_code == 200
 
 
-def test_a_page_that_is_reached_by_a_cursor_costs_three_times_as_much(http):
-    """It is read from further down; the first page costs what its operation says."""
-    first = http.get("/v1/things", headers=ALICE)
-    second = http.get("/v1/things?cursor=2", headers=ALICE)
-    assert first.headers["RateLimit"].startswith('"calls";r=9;')
-    assert second.headers["RateLimit"].startswith('"calls";r=6;')
+def test_a_page_that_is_reached_by_a_cursor_or_expanded_costs_three_times_as_much(http):
+    """It is read from further down, as one that is expanded is read beside; the first page costs what is declared."""
+    for query, left in (("", 9), ("?cursor=2", 6), ("?expand=x", 3)):
+        told = http.get(f"/v1/things{query}", headers=ALICE).headers["RateLimit"]
+        assert told.startswith(f'"calls";r={left};')
+    told = http.get("/v1/things/x?cursor=2&expand=x", headers=ALICE).headers["RateLimit"]
+    assert told.startswith('"calls";r=2;')
 
 
 def test_nobody_is_counted_before_their_token_is_verified(http):

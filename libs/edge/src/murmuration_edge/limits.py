@@ -12,10 +12,9 @@ from murmuration_edge.auth import caller
 from murmuration_edge.leases import Leases
 from murmuration_edge.metrics import REFUSED
 from murmuration_edge.operations import Guard, Operation, Operations
-from murmuration_edge.queries import Page
 from murmuration_edge.token_buckets import Budget
 
-DEEPER = 2  # what a page that is reached by a cursor costs besides: it is read from further down
+BESIDES = {"cursor": 2, "expand": 2}  # what a parameter costs besides: a page further down, more rows beside it
 
 
 class TooManyCallsError(Exception):
@@ -33,11 +32,14 @@ def install(app: Flask, operations: Operations, budgets: Sequence[Budget], lease
     if unknown := {each.budget for each in operations.by_endpoint.values()} - {*by_name}:
         raise ValueError(f"operations have budgets that no setting has: {', '.join(sorted(unknown))}")
     policies = {each.name: f'"{each.name}";q={each.burst};w={math.ceil(each.burst / each.rate)}' for each in budgets}
-    paged = {each.name for each in operations.by_endpoint.values() if each.query and issubclass(each.query, Page)}
+    besides = {
+        each.name: {name: BESIDES[name] for name in BESIDES if each.query and name in each.query.model_fields}
+        for each in operations.by_endpoint.values()
+    }
 
     def guard(operation: Operation) -> None:
-        deep = operation.name in paged and "cursor" in request.args
-        standing = leases.take(by_name[operation.budget], caller(), operation.cost + (DEEPER if deep else 0))
+        cost = operation.cost + sum(more for name, more in besides[operation.name].items() if name in request.args)
+        standing = leases.take(by_name[operation.budget], caller(), cost)
         g.counted = operation.budget, standing
         if standing.wait > 0:
             REFUSED.labels(operation.budget).inc()
