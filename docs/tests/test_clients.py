@@ -4,6 +4,10 @@ import json
 import re
 from pathlib import Path
 
+from follow_service.settings import Settings as FollowSettings
+from murmuration_testkit.tokens import Issuer
+from tweet_service.settings import Settings as TweetSettings
+
 PAGE = (Path(__file__).parents[1] / "clients.md").read_text("utf-8")
 DOCUMENT = json.loads(
     (Path(__file__).parents[2] / "deploy/gateway/src/murmuration_gateway/openapi.json").read_text("utf-8")
@@ -53,3 +57,16 @@ def test_every_code_is_one_of_the_documents():
     }
     assert len(named) > 10
     assert named <= known
+
+
+def test_the_table_of_budgets_is_what_the_services_count():
+    """Unless an operator sets something else; and so is the example of a header."""
+    unset = {name: value for name, value in Issuer().edge_settings.items() if not name.startswith("limit_")}
+    budgets = {each.name: each for settings in (FollowSettings, TweetSettings) for each in settings(**unset).budgets}
+    table = PAGE.split("| budget |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d,]+) \| ([\d,]+) a (minute|day) \|$", table, re.MULTILINE)
+    named = {name: (int(holds.replace(",", "")), int(fills.replace(",", "")), per) for name, holds, fills, per in rows}
+    per = {60: "minute", 86_400: "day"}
+    assert named == {name: (each.burst, each.quota, per[each.seconds]) for name, each in budgets.items()}
+    calls = budgets["calls"]
+    assert f'RateLimit-Policy: "calls";q={calls.burst};w={calls.burst / calls.rate:.0f}`' in PAGE
