@@ -195,6 +195,36 @@ def test_every_line_of_the_log_is_json():
     }
 
 
+def refused_by(service, request):
+    """Send these bytes; return the status and the problem."""
+    with socket.create_connection(("127.0.0.1", service.port), 5) as connection:
+        connection.sendall(request)
+        with connection.makefile("rb") as answer:
+            head, _, body = answer.read().partition(b"\r\n\r\n")
+    assert b"\r\nContent-Type: application/problem+json\r\n" in head + b"\r\n"
+    problem = json.loads(body)
+    assert f"X-Request-ID: {problem['request_id']}".encode() in head
+    return int(head.split()[1]), problem
+
+
+def test_what_gunicorn_cannot_read_is_a_problem_too():
+    """Flask never sees it; a client has one kind of error to read all the same."""
+    headers = b"".join(b"X-%d: a\r\n" % n for n in range(200))
+    asked = {
+        b"GET /v1/\xc3\xa4\x01 HTTP/1.1\r\n\r\n": (400, "bad-request"),
+        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n": (414, "uri-too-long"),
+        b"GET / HTTP/1.1\r\n" + headers + b"\r\n": (431, "headers-too-large"),
+        b"GET / HTTP/1.1\r\nX: " + b"a" * 9000 + b"\r\n\r\n": (431, "headers-too-large"),
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: odd\r\n\r\n": (501, "not-implemented"),
+    }
+    with served() as service:
+        eventually(service.alive)
+        for request, (status, code) in asked.items():
+            found, problem = refused_by(service, request)
+            assert (found, problem["status"], problem["code"]) == (status, status, code)
+            assert problem["type"] == f"/problems/{code}"
+
+
 @pytest.mark.parametrize("name", ["PORT", "ADMIN_PORT", "JWT_ISSUER", "JWT_JWKS_URL"])
 def test_a_setting_that_is_wrong_ends_the_process(name):
     """With a sentence that names it; nothing is tried again."""
