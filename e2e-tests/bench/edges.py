@@ -47,7 +47,7 @@ def nothing() -> dict[str, Any]:
         "unit": "ms",
         "at_most": MOST_MS,
         "setup": f"Flask alone {least['bare']:.3f} ms, behind libs/edge {least['edge']:.3f} ms: least of {ROUNDS} "
-        f"times {REQUESTS} requests by {CONNECTIONS} connections; gunicorn as on every edge, a token verified before",
+        f"times {REQUESTS} requests by {CONNECTIONS} connections; gunicorn as on every edge, token verified, limits on",
     }
 
 
@@ -145,5 +145,5 @@ def _profile(person: str) -> dict[str, Any]:
     return {**name, USERS.is_private: {"BOOL": False}, USERS.created_at: {"N": "1"}}
 
 
-STACK = "gateway"
+STACK = "gateway,limits-redis"
 BENCHMARKS = [nothing, posting]

@@ -32,6 +32,13 @@ def test_every_status_that_can_come_is_listed_with_its_headers(described):
     assert described["components"]["schemas"]["CrowdedProblem"]["properties"]["code"]["const"] == "crowded"
 
 
+def test_what_an_operation_costs_is_said(described):
+    """Of which budget, and what a parameter costs besides."""
+    things = described["paths"]["/v1/things"]
+    assert things["get"]["description"] == "Costs 1 of the budget `calls`, 2 more with cursor, 2 more with expand."
+    assert things["put"]["description"] == "Costs 1 of the budget `calls`."
+
+
 def test_a_parameter_is_described_as_it_is_checked(described, http):
     """A limit has its bounds, and a cursor is never null."""
     by_name = {each["name"]: each for each in described["paths"]["/v1/things"]["get"]["parameters"]}

@@ -4,7 +4,7 @@ Rule: nobody is counted before their token is verified; who comes without one is
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flask import Flask, Response, g, request
 
@@ -26,19 +26,21 @@ class TooManyCallsError(Exception):
         self.headers = {"Retry-After": str(seconds)}
 
 
+def dearer_with(operation: Operation) -> Mapping[str, int]:
+    """Return which parameters of an operation cost something besides, and how much."""
+    return {name: BESIDES[name] for name in BESIDES if operation.query and name in operation.query.model_fields}
+
+
 def install(app: Flask, operations: Operations, budgets: Sequence[Budget], leases: Leases) -> Guard:
     """Say on each answer what is left; return the guard that refuses who has spent too much."""
     by_name = {each.name: each for each in budgets}
     if unknown := {each.budget for each in operations.by_endpoint.values()} - {*by_name}:
         raise ValueError(f"operations have budgets that no setting has: {', '.join(sorted(unknown))}")
     policies = {each.name: f'"{each.name}";q={each.burst};w={math.ceil(each.burst / each.rate)}' for each in budgets}
-    besides = {
-        each.name: {name: BESIDES[name] for name in BESIDES if each.query and name in each.query.model_fields}
-        for each in operations.by_endpoint.values()
-    }
+    dearer = {each.name: dearer_with(each) for each in operations.by_endpoint.values()}
 
     def guard(operation: Operation) -> None:
-        cost = operation.cost + sum(more for name, more in besides[operation.name].items() if name in request.args)
+        cost = operation.cost + sum(more for name, more in dearer[operation.name].items() if name in request.args)
         standing = leases.take(by_name[operation.budget], caller(), cost)
         g.counted = operation.budget, standing
         if standing.wait > 0:

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from murmuration_edge import headers
+from murmuration_edge.limits import dearer_with
 from murmuration_edge.operations import Answer, Operation, Operations
 from murmuration_edge.problems import EVERYWHERE, FAILED, HTTP, TOO_MANY, WITH_BODY, WITH_QUERY, Problem, Problems
 from murmuration_edge.schemas import Schemas
@@ -44,7 +45,11 @@ def document(title: str, version: str, operations: Operations, problems: Problem
 
 
 def _described(operation: Operation, schemas: Schemas, problems: Problems) -> dict[str, Any]:
-    described: dict[str, Any] = {"summary": operation.summary}
+    more = "".join(f", {cost} more with {parameter}" for parameter, cost in dearer_with(operation).items())
+    described: dict[str, Any] = {
+        "summary": operation.summary,
+        "description": f"Costs {operation.cost} of the budget `{operation.budget}`{more}.",
+    }
     if parameters := [*_path(operation), *_query(operation), *_headers(operation)]:
         described["parameters"] = parameters
     if operation.body:
