@@ -1,28 +1,24 @@
 """HTTP to domain and back. Nothing is published here: the table's stream is the outbox."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+from dataclasses import asdict
 
 from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
-from pydantic import Field
 
 from contracts.ids import PATTERNS
-from contracts.profiles import Profile
 from murmuration_edge import texts
 from murmuration_edge.auth import caller
-from murmuration_edge.bodies import Body
 from murmuration_edge.caching import NOT_CHANGED
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
 from murmuration_edge.problems import UNAVAILABLE, Problem, Problems
-from murmuration_edge.queries import Limit, Page, Query
 from tweet_service import posting, tweets
 from tweet_service.audience import Accounts, Author, profiles
 from tweet_service.members import DeletedAccountError, Members, NoProfileError
+from tweet_service.models import NewTweet, TweetsById, TweetsByIdQuery, TweetsPage, TweetsQuery
 from tweet_service.snowflake import NoWorkerIdError
-from tweet_service.tweets import Store, Tweet, Tweets
+from tweet_service.tweets import Store, Tweet
 
 PROBLEMS: Problems = {
     posting.BadKeyError: Problem(400, "bad-idempotency-key"),
@@ -35,41 +31,6 @@ PROBLEMS: Problems = {
     posting.ReusedKeyError: Problem(422, "idempotency-key-reused"),
     NoWorkerIdError: UNAVAILABLE,
 }
-
-
-class NewTweet(Body):
-    """The body of POST /v1/tweets."""
-
-    text: str = Field(json_schema_extra=texts.described(posting.LONGEST))
-
-
-class TweetsQuery(Page):
-    """Which part of somebody's tweets."""
-
-    limit: Limit = 20
-    expand: Literal["author"] | None = Field(None, description="author: the author's profile, beside the tweets")
-
-
-class TweetsByIdQuery(Query):
-    """Which tweets."""
-
-    id: list[str] = Field(min_length=1, max_length=100, description="The ids of tweets; what is not there is left out")
-    expand: Literal["author"] | None = Field(None, description="author: the authors' profiles, beside the tweets")
-
-
-@dataclass(frozen=True)
-class TweetsPage(Tweets):
-    """Some tweets, newest first; with expand=author also their author's profile."""
-
-    authors: list[Profile] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class TweetsById:
-    """Some tweets, each once, in the order asked; with expand=author also their authors' profiles."""
-
-    tweets: list[Tweet]
-    authors: list[Profile] = field(default_factory=list)
 
 
 def operations(
