@@ -3,18 +3,20 @@
 import json
 import os
 import random
+import threading
 
 import pytest
 
 from contracts.profiles import Profile
 from murmuration_runtime import deadlines
+from murmuration_runtime.deadlines import DeadlineError
 from murmuration_runtime.dynamo import BATCH, client
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import TOP, Run
 from timeline_service.app import dynamo_rows
-from timeline_service.dynamo_tweets import DynamoTweets
+from timeline_service.dynamo_tweets import QUERIES, DynamoTweets
 
 from .conftest import tweet
 
@@ -120,6 +122,21 @@ def test_the_queries_of_a_request_have_its_deadline():
     with deadlines.within(60) as deadline:
         tweets.ids(dict.fromkeys("abc", TOP), 1)
     assert seen == {deadline.until}
+
+
+def test_a_request_waits_for_its_turn_no_longer_than_its_deadline():
+    """The threads may all be busy with what others asked for."""
+    go_on = threading.Event()
+
+    class Slow:
+        def query(self, **_):
+            assert go_on.wait(30)
+            return {"Items": []}
+
+    tweets = DynamoTweets(Slow(), "")
+    with deadlines.within(0.1), pytest.raises(DeadlineError):
+        tweets.ids(dict.fromkeys(map(str, range(2 * QUERIES)), TOP), 1)
+    go_on.set()
 
 
 def test_a_store_that_is_away_is_named(monkeypatch):

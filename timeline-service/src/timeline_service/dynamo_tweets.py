@@ -6,6 +6,8 @@ from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import TWEETS
+from murmuration_runtime import deadlines
+from murmuration_runtime.deadlines import DeadlineError
 from murmuration_runtime.dynamo import errors_named, items
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Run
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 QUERIES = 16  # at once, over all requests
+LONGEST_SECONDS = 60.0  # that anybody waits for theirs, who has no deadline
 SHOWN: dict[str, Any] = {
     "ProjectionExpression": "tweet_id, author_id, #text, created_at, deleted_at",
     "ExpressionAttributeNames": {"#text": TWEETS.text},
@@ -41,7 +44,11 @@ class DynamoTweets:
         def ask(request: Context, author: tuple[str, str]) -> tuple[str, Run]:
             return request.run(self._by_author, count, author)
 
-        return dict(self._threads.map(ask, (copy_context() for _ in below), below.items()))
+        left = deadlines.remaining(LONGEST_SECONDS)
+        try:
+            return dict(self._threads.map(ask, (copy_context() for _ in below), below.items(), timeout=left))
+        except TimeoutError:
+            raise DeadlineError("DynamoDB has not yet answered what others asked for, and then this request") from None
 
     def tweets(self, tweet_ids: Iterable[str]) -> dict[str, Tweet]:
         keys = [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids]

@@ -5,6 +5,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from murmuration_runtime import deadlines
+
 
 class BusyError(Exception):
     """There is more to do than can be done now; the same call may succeed in a few seconds."""
@@ -16,7 +18,7 @@ class RebuildSlots:
     """So many at once, and as many waiting: whoever comes beyond that, or waits in vain, gets BusyError."""
 
     def __init__(self, most: int, patience: float) -> None:
-        """patience: seconds that a read waits for a slot."""
+        """patience: seconds that a read waits for a slot, if its deadline allows."""
         self._most = most
         self._patience = patience
         self._admitted = threading.BoundedSemaphore(2 * most)  # with a slot, or waiting for one
@@ -45,6 +47,6 @@ class RebuildSlots:
 
     def _take(self) -> None:
         try:
-            self._free.get(timeout=self._patience)
+            self._free.get(timeout=deadlines.remaining(self._patience))
         except queue.Empty:
             raise BusyError("other timelines are still being built") from None

@@ -18,7 +18,7 @@ from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS
 
 PLACES = 12  # fewer than an edge has threads: the others answer what needs no store
-PATIENCE_SECONDS = 0.2  # that all places may be taken without a change
+PATIENCE_SECONDS = 0.5  # that all places may be taken without a change
 PROBE_SECONDS = 0.5  # between two looks at a node that was given up
 _GIVEN_UP = Gauge(
     "store_node_given_up",
