@@ -175,3 +175,20 @@ def test_an_unchecked_client_leaves_it_to_dynamodb_to_judge_what_is_sent(monkeyp
         client.transact_write_items(TransactItems=wrong)
     assert [body["TransactItems"] for body in sent] == ([] if checked else [wrong])
     assert all(body["ClientRequestToken"] for body in sent)
+
+
+def test_dynamodb_is_told_who_asks_in_a_word(monkeypatch):
+    """As AWS' logs show it; botocore's own word for itself takes a tenth of a request's time."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "test")
+    sent = []
+
+    def answer(request, **_):
+        sent.append(request.headers["User-Agent"])
+        return AWSResponse(request.url, HTTPStatus.OK, {}, HTTPResponse(BytesIO(b"{}"), preload_content=False))
+
+    client = dynamo.client()
+    client.meta.events.register("before-send.dynamodb.*", answer)
+    client.get_item(TableName="users", Key={"user_id": {"S": "alice"}})
+    ((first, *_),) = [each.decode().split() for each in sent]
+    assert first == "murmuration"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 CONNECT_SECONDS, READ_SECONDS = 0.5, 1.0  # of a request: there is time for two tries
+USER_AGENT = "murmuration"  # botocore's own is put together anew for each request: a tenth of what one takes
 BATCH = 100  # keys that one BatchGetItem takes
 MOST_THROTTLED = 5  # answers in a row that leave keys unread
 THROTTLED_SECONDS = 0.02  # the first pause; each is longer by this than the one before
@@ -72,7 +73,9 @@ def client(
 
     Unless checked, DynamoDB alone judges what is sent: botocore's checks are half of what it takes for a transaction.
     """
-    config = patience(attempts, connect_seconds, read_seconds, connections).merge(Config(parameter_validation=checked))
+    config = patience(attempts, connect_seconds, read_seconds, connections).merge(
+        Config(parameter_validation=checked, user_agent=USER_AGENT)
+    )
     return answers_plainly(count_throttling(boto3.client("dynamodb", config=config)), plain)
 
 
