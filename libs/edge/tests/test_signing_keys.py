@@ -52,6 +52,7 @@ def world():
 
 def test_before_the_first_keys_nobody_can_know_and_the_process_is_not_ready(world):
     """The issuer is asked again every second, and /readyz says what it answered."""
+    assert world.readiness.waiting_for() == ["signing keys: they were not fetched yet"]
     assert world.publishes() == START_SECONDS
     with pytest.raises(KeysAwayError, match="no route"):
         world.keys.key("one")

@@ -98,7 +98,7 @@ class Tokens:
             expires = float(claims["exp"])
         except UnknownKeyError as error:
             raise UnauthorizedError(_REFUSED.format(reason=error)) from error
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             raise UnauthorizedError(_REFUSED.format(reason=str(error) or "it cannot be read")) from error
         wanted = self._settings.jwt_typ
         if wanted and str(header.get("typ")).lower().removeprefix("application/") != wanted:
