@@ -22,6 +22,7 @@ from murmuration_testkit.probes import get
 from murmuration_testkit.waiting import eventually
 
 COMMAND = [sys.executable, "-m", "murmuration_gateway"]
+FEW_FILES = ("prlimit", "--nofile=512:8192")  # what many a machine allows at first, and what it allows at most
 PATH = f"{REPOSITORY}/.stack/parts/bin:{os.environ['PATH']}"
 
 
@@ -86,7 +87,7 @@ def own_gateway(directory: Path, **settings: str) -> Iterator[OwnGateway]:
         **settings,
     }
     with (directory / "log").open("w+") as log:
-        process = subprocess.Popen(COMMAND, env=environment, stdout=log, text=True)
+        process = subprocess.Popen([*FEW_FILES, *COMMAND], env=environment, stdout=log, text=True)
         running = OwnGateway(process, port, admin_port)
 
         def healthy() -> bool:

@@ -1,6 +1,7 @@
 """Start the gateway: write nginx's configuration where a read-only root lets us, and become nginx."""
 
 import os
+import resource
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ def main() -> None:
         sys.exit("\n".join([*wrong, "The gateway's README lists its environment variables."]))
     file = Path(directory, "nginx.conf")
     file.write_text(text, "utf-8")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection is a file; the usual limit is a thousand
     os.execvp("nginx", ["nginx", "-e", "stderr", "-c", str(file)])  # noqa: S606 - the image's own
 
 
