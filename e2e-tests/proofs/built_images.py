@@ -29,7 +29,7 @@ sys.path.insert(0, str(REPOSITORY / "deploy"))
 from images.build import FOLDERS, PREFIX, Image, Tool
 
 TIME_LIMIT_S = 3_600
-HANDED_ON = ("AWS_", "HOST", "JWT_", "KAFKA_BOOTSTRAP_", "NO_PROXY", "REDIS_URL", "SCHEMA_REGISTRY_")
+HANDED_ON = ("AWS_", "HOST", "JWT_", "KAFKA_BOOTSTRAP_", "LIMIT", "NO_PROXY", "REDIS_URL", "SCHEMA_REGISTRY_")
 PROGRAMS = {"nginx", "python3.11"}
 FORBIDDEN = {"murmuration_testkit", "pip", "pytest", "setuptools", "test", "tests"}
 WRITABLE = ["/dev/shm", "/tmp"]  # noqa: S108 - these two, and no more
