@@ -30,6 +30,8 @@ PAGE, PROFILE, TWEET, FOLLOW, STRANGER = ACTS = ("page", "profile", "tweet", "fo
 GOOD = {PAGE: 200, PROFILE: 200, TWEET: 201, FOLLOW: 204, STRANGER: 401}
 REQUEST_S, SLACK_S = 2.0, 1.0  # slack for a busy machine
 PROBED_S = 0.1
+NOTICED_S = 1.5  # after which nobody waits for a store that hangs
+QUICK_S = 0.45  # the patience with Redis is half a second
 RECOVERED_S = 5.0
 _http = urllib3.PoolManager(maxsize=32, timeout=20, retries=False)
 
@@ -177,6 +179,10 @@ def _judged(
     by_act: dict[str, list[Answer]] = defaultdict(list)
     for each in meanwhile:
         by_act[each.act].append(each)
+    for act, some in by_act.items():
+        later = [each.seconds for each in some if each.at > began + NOTICED_S]
+        if later and median(later) > QUICK_S:
+            found.append(f"{act} still waited for {store}: a median of {median(later):.2f} s")
     figures = [
         f"{act} {sum(each.is_good for each in some)}/{len(some)} good, median {median(e.seconds for e in some):.3f} s, "
         f"slowest {max(e.seconds for e in some):.2f} s"
