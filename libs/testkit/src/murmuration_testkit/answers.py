@@ -1,8 +1,8 @@
 """Whether an answer is what an OpenAPI document says. Pure.
 
 Rule: what is not described is a fault, be it a status, a header, a type of content or a field; so is a header that is
-promised and missing. A path or a method that the document does not have may be answered with a problem, and OPTIONS
-with anything. Clients must live with new fields: the document leaves room for them, and this check does not.
+promised and missing, or a body. A path or a method that the document does not have may be answered with a problem, and
+OPTIONS with anything. Clients must live with new fields: the document leaves room for them, and this check does not.
 """
 
 import json
@@ -16,8 +16,9 @@ from jsonschema_rs import Draft202012Validator
 Headers = Mapping[str, str]
 PARAMETER = re.compile(r"\\\{[a-z_]+\\\}")
 PROBLEM = "application/problem+json"
+NOT_ALLOWED = 405
 SCHEMA_OF_PROBLEMS = {"$ref": "#/components/schemas/ProblemDetails"}
-HTTPS_OWN = re.compile(  # headers that say nothing of this API
+GENERAL_HEADERS = re.compile(  # headers that say nothing of this API
     "content-(type|length|encoding)|transfer-encoding|date|server|connection|vary|cache-control"
     "|x-content-type-options|strict-transport-security|access-control-.*"
 )
@@ -48,7 +49,7 @@ class Described:
         template = next((known for pattern, known in self._paths if pattern.fullmatch(path)), path)
         operation = self._operations.get((template, "get" if method == "HEAD" else method.lower()))
         where = f"{method} {template}: {status}"
-        content = b"" if method == "HEAD" else body
+        content = None if method == "HEAD" else body
         sent = {name.lower(): value for name, value in headers.items()}
         if operation is None:
             found = self._unknown(status, sent, content)
@@ -58,14 +59,15 @@ class Described:
             found = ["is not described"]
         return [f"{where}: {fault}" for fault in found]
 
-    def _unknown(self, status: int, sent: Headers, content: bytes) -> list[str]:
+    def _unknown(self, status: int, sent: Headers, content: bytes | None) -> list[str]:
         if 400 <= status < 500:  # noqa: PLR2004
-            return [*self._content({PROBLEM: {"schema": SCHEMA_OF_PROBLEMS}}, sent, content)]
+            missing = ["the header Allow is missing"] if status == NOT_ALLOWED and "allow" not in sent else []
+            return [*missing, *self._content({PROBLEM: {"schema": SCHEMA_OF_PROBLEMS}}, sent, content)]
         return ["is not described, neither the path nor the method"]
 
     def _headers(self, described: Mapping[str, Any], sent: Headers) -> Iterator[str]:
         for name in sent:
-            if not HTTPS_OWN.fullmatch(name) and name not in map(str.lower, described):
+            if not GENERAL_HEADERS.fullmatch(name) and name not in map(str.lower, described):
                 yield f"the header {name} is not described"
         for name in described:
             about, value = self._components["headers"][name], sent.get(name.lower())
@@ -75,7 +77,7 @@ class Described:
                 number = about["schema"]["type"] == "integer" and value.isdecimal()
                 yield from self._validate(json.dumps(about["schema"]), int(value) if number else value, name)
 
-    def _content(self, described: Mapping[str, Any], sent: Headers, content: bytes) -> Iterator[str]:
+    def _content(self, described: Mapping[str, Any], sent: Headers, content: bytes | None) -> Iterator[str]:
         if not described:
             if content:
                 yield f"has a body, which is not described: {content[:100]!r}"
@@ -83,7 +85,9 @@ class Described:
         kind = sent.get("content-type", "")
         if kind not in described:
             yield f"is {kind or 'of no type'}, not {' or '.join(described)}"
-        elif content:
+        elif content == b"":
+            yield "has no body"
+        elif content is not None:
             yield from self._validate(json.dumps(described[kind]["schema"]), json.loads(content), "the body")
 
     def _validate(self, schema: str, value: object, name: str) -> Iterator[str]:
