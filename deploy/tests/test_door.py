@@ -15,6 +15,8 @@ from murmuration_gateway import configuration
 from murmuration_gateway.door import Door, DoorError, read
 from murmuration_gateway.problems import PROBLEMS
 
+from murmuration_edge.gunicorn_worker import REFUSALS
+from murmuration_edge.headers import OF_ANSWERS
 from murmuration_edge.problems import HTTP, UNAVAILABLE
 from murmuration_testkit.certificates import Authority
 from murmuration_testkit.ports import free_ports
@@ -99,6 +101,7 @@ def test_whatever_it_refuses_is_a_problem(gateway, request_bytes, status, code):
     answer = gateway.send(request_bytes)
     is_problem(answer, status, code)
     assert answer.headers["Retry-After"] == ("1" if status == 503 else None)
+    assert answer.headers["Cache-Control"] == "private, no-store"
 
 
 def test_a_request_line_of_8190_bytes_is_handed_on_and_a_longer_one_is_not(gateway):
@@ -164,7 +167,7 @@ def test_a_known_origin_may_read_every_answer_and_its_headers(gateway, path):
     answer = gateway.ask("GET", path, Origin=APP)
     assert answer.headers["Access-Control-Allow-Origin"] == APP
     exposed = {*answer.headers["Access-Control-Expose-Headers"].split(", ")}
-    assert exposed == {"ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID"}
+    assert exposed == {*OF_ANSWERS}
     assert answer.headers["Vary"] == "Origin"
     for origin in ("https://evil.example", f"{APP}.evil.example", "null", None):
         answer = gateway.ask("GET", path, **({"Origin": origin} if origin else {}))
@@ -410,7 +413,8 @@ def test_nginx_takes_what_all_settings_together_become(tmp_path):
 def test_each_problem_that_edges_have_too_has_their_code():
     """Who reads `code` need not know who answered."""
     ours = {each.status: each.code for each in PROBLEMS}
-    theirs = {each.status: each.code for each in (*HTTP.values(), UNAVAILABLE)}
+    of_edges = [*HTTP.values(), UNAVAILABLE, *(problem for problem, _ in REFUSALS.values())]
+    theirs = {each.status: each.code for each in of_edges}
     assert {status: ours[status] for status in ours.keys() & theirs.keys()} == {
         status: theirs[status] for status in ours.keys() & theirs.keys()
     }
