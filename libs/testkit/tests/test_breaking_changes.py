@@ -19,9 +19,11 @@ def problem(code):
 RELEASED = {
     "openapi": "3.1.0",
     "security": [{"bearer": []}],
+    "servers": [{"url": "/"}],
     "paths": {
         "/v1/things": {
             "get": {
+                "operationId": "list_things",
                 "parameters": [
                     {"in": "query", "name": "limit", "schema": {"type": "integer", "minimum": 1, "maximum": 200}},
                     {"$ref": "#/components/parameters/Cursor"},
@@ -46,6 +48,7 @@ RELEASED = {
         },
     },
     "components": {
+        "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         "parameters": {"Cursor": {"in": "query", "name": "cursor", "schema": {"type": "string"}}},
         "headers": {"Link": {"schema": {"type": "string"}}},
         "responses": {
@@ -101,6 +104,16 @@ BREAKS = {
     "a path": (lambda d: d["paths"].clear(), "GET /v1/things: is no longer there"),
     "a method": (lambda d: d["paths"]["/v1/things"].pop("delete"), "DELETE /v1/things: is no longer there"),
     "a right": (lambda d: d.update(security=[{"bearer": [], "key": []}]), "bearer is no longer enough"),
+    "another kind of right": (
+        lambda d: d["components"]["securitySchemes"]["bearer"].update(scheme="basic"),
+        "the security scheme bearer has changed",
+    ),
+    "a kind of right": (lambda d: d["components"].pop("securitySchemes"), "the security scheme bearer has changed"),
+    "another place": (lambda d: d.update(servers=[{"url": "/api"}]), "the server / is no longer there"),
+    "a name": (
+        lambda d: things(d, "get").update(operationId="things"),
+        "GET /v1/things: is no longer called list_things",
+    ),
     "a parameter": (lambda d: things(d, "get")["parameters"].pop(), "query cursor is no longer taken"),
     "a new required parameter": (
         lambda d: things(d, "get")["parameters"].append(
@@ -197,6 +210,9 @@ BREAKS = {
 HARMLESS = {
     "nothing": lambda _: None,
     "words": lambda d: (fields(d)["name"].update(description="Its name"), things(d, "get").update(summary="Look")),
+    "words of a right": lambda d: d["components"]["securitySchemes"]["bearer"].update(description="A JWT"),
+    "another place beside the first": lambda d: d["servers"].append({"url": "https://api.example/"}),
+    "a first name": lambda d: things(d, "put").update(operationId="put_thing"),
     "a path": lambda d: d["paths"].update({"/v1/others": {"get": {"responses": {}}}}),
     "a method": lambda d: d["paths"]["/v1/things"].update(post={"responses": {}}),
     "a parameter": lambda d: things(d, "get")["parameters"].append({"in": "query", "name": "since", "schema": {}}),

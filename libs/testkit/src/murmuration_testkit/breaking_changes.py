@@ -2,7 +2,8 @@
 
 Rule: a client may go on sending whatever the old document allows, and meets nothing that it could not know. So requests
 may only become wider and answers narrower; but answers may gain fields and headers, and operations refusals: a client
-ignores the fields and headers that it does not know, and takes an unknown problem for what its status says.
+ignores the fields and headers that it does not know, and takes an unknown problem for what its status says. Names of
+schemas may change, names of operations may not: clients that are generated call them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,12 +15,14 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 NOT_MODIFIED = "304"  # is answered only to clients that send If-None-Match
 FIRST_REFUSAL = 400
 PROBLEM = "application/problem+json"
+WORDS = ("description", "bearerFormat")  # what a security scheme says to people alone
+HERE = [{"url": "/"}]  # a document without servers
 
 
 def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Return a line for each change that breaks clients of the old document: where, and what."""
     comparison = _Comparison(Document(old), Document(new))
-    found: list[str] = []
+    found = [*comparison.access()]
     for path, item in old["paths"].items():
         for method in (each for each in METHODS if each in item):
             where = f"{method.upper()} {path}"
@@ -37,7 +40,19 @@ class _Comparison:
         self._requests = Change(old, new, answer=False)
         self._answers = Change(new, old, answer=True)
 
+    def access(self) -> Iterator[str]:
+        servers = [each["url"] for each in self._new.whole.get("servers", HERE)]
+        for server in self._old.whole.get("servers", HERE):
+            if server["url"] not in servers:
+                yield f"the server {server['url']} is no longer there"
+        schemes = _schemes(self._new)
+        for name, scheme in _schemes(self._old).items():
+            if schemes.get(name) != scheme:
+                yield f"the security scheme {name} has changed"
+
     def operation(self, where: str, old: Schema, new: Schema) -> Iterator[str]:
+        if "operationId" in old and new.get("operationId") != old["operationId"]:
+            yield f"{where}: is no longer called {old['operationId']}"
         yield from self._security(where, old, new)
         yield from self._parameters(where, old, new)
         yield from self._body(where, old.get("requestBody", {}), new.get("requestBody", {}))
@@ -105,6 +120,11 @@ class _Comparison:
                 yield from self._answers.unreadable(answered[code], was, f"{where} {code}")
             else:
                 yield f"{where}: the code {code} is no longer answered"
+
+
+def _schemes(document: Document) -> dict[str, Schema]:
+    schemes = document.whole.get("components", {}).get("securitySchemes", {})
+    return {name: {key: each[key] for key in each if key not in WORDS} for name, each in schemes.items()}
 
 
 def _by_place(document: Document, operation: Schema) -> dict[str, Schema]:
