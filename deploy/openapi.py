@@ -24,7 +24,8 @@ FILE = REPOSITORY / "deploy/gateway/src/murmuration_gateway/openapi.json"
 INFO = {
     "title": "Murmuration",
     "version": "1",
-    "description": "Who follows whom, and what they say. Every path needs a bearer token, whose `sub` is the caller.",
+    "description": "Who follows whom, and what they say. Every path needs a bearer token, whose `sub` is the caller. "
+    "Plain HTTP may be answered with 308 on every path: ask by HTTPS.",
 }
 KIND = "application/problem+json"
 Document = dict[str, Any]
@@ -54,8 +55,9 @@ def merged(parts: Mapping[str, Document]) -> Document:
         for path, methods in part["paths"].items()
         for method, operation in methods.items()
     ]
-    _refuse_twins("the operation", ((where, service) for where, _, service in operations))
-    _refuse_twins("the operationId", ((operation["operationId"], service) for _, operation, service in operations))
+    _require_unique_names("the operation", ((where, service) for where, _, service in operations))
+    ids = ((operation["operationId"], service) for _, operation, service in operations)
+    _require_unique_names("the operationId", ids)
     paths: Document = {}
     for part in parts.values():
         for path, methods in part["paths"].items():
@@ -69,8 +71,8 @@ def merged(parts: Mapping[str, Document]) -> Document:
     }
 
 
-def behind(gateway: Sequence[Problem], whole: Document) -> Document:
-    """Return the document of what is answered through a gateway that refuses so, whatever is asked for."""
+def with_gateway_problems(whole: Document, gateway: Sequence[Problem]) -> Document:
+    """Return the document with the gateway's own problems added to every operation."""
     schemas = dict(whole["components"]["schemas"])
     for code, kinds in groupby(sorted(gateway, key=lambda each: each.code), lambda each: each.code):
         of_edges = schemas.get(name_of(code), {}).get("properties", {}).get("status")
@@ -89,7 +91,7 @@ def behind(gateway: Sequence[Problem], whole: Document) -> Document:
 def text() -> str:
     """Return what the file must hold."""
     gateway = [Problem(each.status, each.code) for each in PROBLEMS if each.code != "no-route"]
-    return json.dumps(behind(gateway, merged(documents())), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(with_gateway_problems(merged(documents()), gateway), indent=1, ensure_ascii=False) + "\n"
 
 
 def _refused(responses: Document, gateway: Sequence[Problem]) -> Document:
@@ -125,7 +127,7 @@ def _components(kind: str, parts: Mapping[str, Document]) -> Document:
     return dict(sorted(together.items()))
 
 
-def _refuse_twins(kind: str, names: Iterable[tuple[str, str]]) -> None:
+def _require_unique_names(kind: str, names: Iterable[tuple[str, str]]) -> None:
     owners: dict[str, str] = {}
     for name, service in names:
         if name in owners:

@@ -65,7 +65,7 @@ def test_what_the_gateway_refuses_can_come_from_every_operation():
     """By its code, beside what the edge has of that status; a code that comes with several statuses names them all."""
     follow = DOCUMENTS["follow-service"]
     ours = [Problem(400, "bad-request"), Problem(414, "uri-too-long"), Problem(503, "away"), Problem(504, "away")]
-    whole = openapi.behind([*ours, Problem(504, "unavailable")], follow)
+    whole = openapi.with_gateway_problems(follow, [*ours, Problem(504, "unavailable")])
     for path, methods in follow["paths"].items():
         for method, operation in methods.items():
             codes = {status: it["description"].split(", ") for status, it in operation["responses"].items()}

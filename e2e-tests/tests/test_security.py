@@ -45,8 +45,8 @@ ANSWERS = {
     "GET /v1/timeline": (200, 200, 200, 200, 200),
     "GET /v1/timeline/count": (200, 200, 200, 200, 200),
 }  # fmt: skip
-SCENES = ("public", "private", "deleted", "by a deleted account", "by nobody")
-HIDDEN = "not for everybody"  # what private and deleted accounts have said
+SCENES = ("public", "private", "deleted", "by a deleted account", "without a profile")
+SECRET_TEXT = "not for everybody"  # what private and deleted accounts have said
 QUERIES = {
     "GET /v1/users": "?id={user_id}",
     "GET /v1/tweets": "?id={tweet_id}&expand=author",
@@ -65,7 +65,7 @@ class Owner(Person):
         self.turn(private=private)
         self.fan = Person("Fan").join()
         self.fan.follow(self)
-        self.said_first = self.tweet(HIDDEN)
+        self.said_first = self.tweet(SECRET_TEXT)
         self.deleted = deleted
         if deleted:
             self.leave()
@@ -101,7 +101,7 @@ def asked(operation, owner, mark):
 def caller(scene):
     """Return who asks."""
     person = Person("Mallory")
-    if scene != "by nobody":
+    if scene != "without a profile":
         person.join()
     if scene == "by a deleted account":
         person.leave()
@@ -123,7 +123,7 @@ def test_everybody_is_answered_by_the_table(operation, scene, owners, mark):
     response = send(method, path, headers=caller(scene).headers, **body)
     code = f" {json.loads(response.data)['code']}" if response.status >= 400 else ""
     assert f"{response.status}{code}" == str(ANSWERS[operation][SCENES.index(scene)])
-    assert scene not in ("private", "deleted") or HIDDEN.encode() not in response.data
+    assert scene not in ("private", "deleted") or SECRET_TEXT.encode() not in response.data
     assert owner.state() == before
 
 

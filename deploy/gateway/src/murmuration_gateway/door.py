@@ -1,7 +1,7 @@
 """The settings of the public door, and the lines of nginx that they become. Pure.
 
-Rule: what is not set opens nothing: no origin may read, no proxy is believed. Only the hosts are any until they are
-named.
+Rule: what is not set opens nothing: no origin may read, no proxy is believed. The exception is HOSTS: if it is not
+set, every host is answered.
 """
 
 import ipaddress

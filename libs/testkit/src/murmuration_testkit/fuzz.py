@@ -37,7 +37,7 @@ class Outcome:
     failures: Sequence[str]
     said: str
     asked: int
-    never: Sequence[str]
+    never_accepted: Sequence[str]
 
 
 def fuzz(directory: Path, seconds: int, seed: int) -> Outcome:
@@ -57,12 +57,12 @@ def fuzz(directory: Path, seconds: int, seed: int) -> Outcome:
 def outcome(report: Mapping[str, Any], said: str) -> Outcome:
     """Read the report of a run."""
     failures = [f"{each['title']}: {', '.join(each['operations'])}" for each in report["failures"]]
-    never = [
+    never_accepted = [
         operation
         for operation, phases in report["valid_rates"].items()
         if not any(phase["accepted"] for phase in phases.values())
     ]
-    return Outcome([*failures, *map(str, report["errors"])], said, report["test_cases"]["generated"], never)
+    return Outcome([*failures, *map(str, report["errors"])], said, report["test_cases"]["generated"], never_accepted)
 
 
 def world() -> tuple[str, dict[str, list[str]]]:

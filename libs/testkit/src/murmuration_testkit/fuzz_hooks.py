@@ -15,7 +15,7 @@ from murmuration_testkit.fuzz import CALLER
 from murmuration_testkit.people import Person
 
 LEAVE = "DELETE /v1/users/me"
-UNSAYABLE = {"bad-cursor"}  # which cursors and marks were handed out is in no schema
+NOT_IN_THE_SCHEMA = {"bad-cursor"}  # which cursors and marks were handed out is in no schema
 KEY = "Idempotency-Key"
 
 
@@ -57,4 +57,4 @@ def only_a_cursor_may_be_made_up(_: CheckContext, response: Response, case: Case
     """Refuse every other 400 to a request that fits its schema."""
     if case.meta and case.meta.generation.mode.is_positive and response.status_code == HTTPStatus.BAD_REQUEST:
         problem = response.json()
-        assert problem["code"] in UNSAYABLE, problem["detail"]  # noqa: S101 - how a check fails
+        assert problem["code"] in NOT_IN_THE_SCHEMA, problem["detail"]  # noqa: S101 - how a check fails
