@@ -12,6 +12,7 @@ from murmuration_runtime import deadlines
 from murmuration_runtime.deadlines import DeadlineError
 from murmuration_runtime.dynamo import BATCH, client
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.store_gate import PLACES
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import TOP, Run
@@ -137,6 +138,11 @@ def test_a_request_waits_for_its_turn_no_longer_than_its_deadline():
     with deadlines.within(0.1), pytest.raises(DeadlineError):
         tweets.ids(dict.fromkeys(map(str, range(2 * QUERIES)), TOP), 1)
     go_on.set()
+
+
+def test_queries_leave_places_at_dynamodb_to_other_calls():
+    """However many timelines are built, a profile finds a place."""
+    assert QUERIES < PLACES
 
 
 def test_a_store_that_is_away_is_named(monkeypatch):

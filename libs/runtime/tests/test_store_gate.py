@@ -3,6 +3,7 @@
 import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -111,6 +112,76 @@ def test_while_calls_come_and_go_who_comes_waits_for_a_place(node):
             each.result(timeout=30)
 
 
+@pytest.fixture
+def threads():
+    with ThreadPoolExecutor(8) as threads:
+        yield threads
+
+
+class Queue:
+    """A gate of one place that is taken, and calls that wait for it in a known order."""
+
+    def __init__(self, node, threads):
+        self._looked, self._threads = queue.SimpleQueue(), threads
+        self.gate = StoreGate("test", node.probe, tries=1, places=1, clock=self._clock)
+        self.order = []
+        self.gate.enter()
+        self._looked.get()
+
+    def _clock(self):
+        self._looked.put(None)
+        return 0.0
+
+    def join(self, name):
+        """Have a thread wait, and return when it does: it looks at the clock then."""
+        waiting = self._threads.submit(self.ask, name)
+        self._looked.get(timeout=30)
+        return waiting
+
+    def ask(self, name):
+        self.gate.enter()
+        self.order.append(name)
+        self.gate.leave(answered=True)
+
+
+def test_a_place_that_is_left_is_handed_to_who_waits_longest(node, threads):
+    """Who leaves and comes again at once queues behind: else a thread with many calls lets nobody else through."""
+    waits = Queue(node, threads)
+    waiting = [waits.join("first"), waits.join("second")]
+    waits.gate.leave(answered=True)
+    waits.ask("who left")
+    for each in waiting:
+        each.result(timeout=30)
+    assert waits.order == ["first", "second", "who left"]
+
+
+def test_who_waits_for_a_place_is_turned_away_when_the_node_is_given_up(node, threads):
+    """At once, and all of them."""
+    waits = Queue(node, threads)
+    waiting = [waits.join("first"), waits.join("second")]
+    waits.gate.leave(answered=False)
+    for each in waiting:
+        with pytest.raises(StoreAwayError, match="not answered lately"):
+            each.result(timeout=30)
+    assert waits.order == []
+
+
+def test_no_place_is_lost_when_deadlines_and_places_come_at_once(node, threads):
+    """Who is handed a place that it no longer waits for gives it back."""
+    gate = StoreGate("test", node.probe, tries=9, places=2)
+
+    def ask_in_a_hurry(_):
+        with deadlines.within(0.0002), suppress(StoreAwayError):
+            ask(gate)
+
+    list(threads.map(ask_in_a_hurry, range(2000)))
+    with deadlines.within(30):
+        for _ in range(2):
+            gate.enter()
+        for _ in range(2):
+            gate.leave(answered=True)
+
+
 def test_nobody_waits_for_a_place_longer_than_the_deadline(node):
     """It is over before a place is free."""
     gate = StoreGate("test", node.probe, tries=9, places=1, clock=lambda: 0.0)
@@ -118,6 +189,7 @@ def test_nobody_waits_for_a_place_longer_than_the_deadline(node):
     with deadlines.within(0.05):
         assert is_refused(gate)
     gate.leave(answered=True)
+    assert not is_refused(gate)
 
 
 def test_it_is_known_who_waits_for_what(node):

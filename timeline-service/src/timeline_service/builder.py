@@ -7,6 +7,7 @@ marker.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from typing import Protocol
@@ -103,6 +104,11 @@ class Builder:
                 if token:
                     authors.commit(author_id, token, built[author_id])
             return built
+
+    def far_down(self, author_ids: frozenset[str], below: str, count: int) -> Run:
+        """Gather for a page; of so many authors that it costs as much as a rebuild, in a slot."""
+        with self._slots.one() if len(author_ids) > CHUNK else nullcontext():
+            return self.gather(author_ids, below, count)
 
     def gather(
         self, author_ids: Iterable[str], below: str, count: int, after_chunk: Callable[[], object] | None = None

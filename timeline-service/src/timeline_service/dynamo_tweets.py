@@ -16,7 +16,7 @@ from murmuration_timelines.tweets import Tweet
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-QUERIES = 16  # at once, over all requests
+QUERIES = 8  # at once, over all requests: fewer than the gate has places, so that other calls find one
 LONGEST_SECONDS = 60.0  # that anybody waits for theirs, who has no deadline
 SHOWN: dict[str, Any] = {
     "ProjectionExpression": "tweet_id, author_id, #text, created_at, deleted_at",

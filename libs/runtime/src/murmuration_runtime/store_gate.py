@@ -3,12 +3,16 @@
 Rules. A node that has not answered so many calls in a row is given up (breaker.py): calls fail at once, and a thread of
 its own asks every half second whether it is back. So many calls wait at once; who comes when all have waited
 for a while fails at once too, for then it is the node that is slow, and else waits for a place until the deadline.
+A place that is left goes to whoever has waited longest: one thread with many calls takes turns with all the others.
 """
 
 import logging
+import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from prometheus_client import Counter, Gauge
 
@@ -18,7 +22,7 @@ from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS
 
 PLACES = 12  # fewer than an edge has threads: the others answer what needs no store
-PATIENCE_SECONDS = 0.5  # that all places may be taken without a change
+PATIENCE_SECONDS = 0.5  # that all places may be held by the same calls
 PROBE_SECONDS = 0.5  # between two looks at a node that was given up
 _GIVEN_UP = Gauge(
     "store_node_given_up",
@@ -54,7 +58,8 @@ class StoreGate:
         self._clock = clock
         self._taken = 0
         self._last_taken = 0.0
-        self._change = threading.Condition()
+        self._turns: deque[queue.SimpleQueue[bool]] = deque()  # of who waits: told whether the place is theirs
+        self._changing = threading.Lock()
         self._probing = False
         _GIVEN_UP.labels(node).set(0)
 
@@ -71,33 +76,57 @@ class StoreGate:
     def leave(self, *, answered: bool | None) -> None:
         """Give the place back. answered: None if the call had too little time to tell."""
         deadlines.current().waits_for.remove(self._node)
-        with self._change:
-            self._taken -= 1
+        with self._changing:
             if answered:
                 self._breaker.answered()
             elif answered is not None:
                 self._breaker.unanswered()
                 if self._breaker.is_open and not self._probing:
                     self._give_up()
-            self._change.notify()
+            if self._turns:
+                self._last_taken = self._clock()
+                self._turns.popleft().put(True)
+            else:
+                self._taken -= 1
 
     def _take(self) -> None:
-        with self._change:
-            while self._taken >= self._places and not self._breaker.is_open:
-                patience = self._last_taken + PATIENCE_SECONDS - self._clock()
-                if patience <= 0:
-                    raise self._refusal("places", f"all {self._places} calls that may wait for {self._node} do wait")
-                self._change.wait(deadlines.remaining(patience))
+        with self._changing:
             if self._breaker.is_open:
-                raise self._refusal(
-                    "given up", f"{self._node} has not answered lately; a probe asks it every half second"
-                )
-            self._taken += 1
-            self._last_taken = self._clock()
+                raise self._given_up()
+            if self._taken < self._places:  # then nobody waits
+                self._taken += 1
+                self._last_taken = self._clock()
+                return
+            turn: queue.SimpleQueue[bool] = queue.SimpleQueue()
+            self._turns.append(turn)
+        if not self._wait(turn):
+            raise self._given_up()
+
+    def _wait(self, turn: "queue.SimpleQueue[bool]") -> bool:
+        """Return whether the place is ours, or raise StoreAwayError once that takes too long."""
+        try:
+            while True:
+                patience = self._patience()
+                with suppress(queue.Empty):
+                    return turn.get(timeout=deadlines.remaining(patience))
+        except StoreAwayError:
+            with self._changing:
+                if turn in self._turns:
+                    self._turns.remove(turn)
+                    raise
+            return turn.get()  # it came at the last moment
+
+    def _patience(self) -> float:
+        """Return for how long all places may yet be held by the same calls."""
+        patience = self._last_taken + PATIENCE_SECONDS - self._clock()
+        if patience <= 0:
+            raise self._refusal("places", f"all {self._places} calls that may wait for {self._node} do wait")
+        return patience
 
     def _give_up(self) -> None:
         self._probing = True
-        self._change.notify_all()
+        while self._turns:
+            self._turns.popleft().put(False)
         _GIVEN_UP.labels(self._node).set(1)
         _log.warning("a store's node is given up until it answers", extra={"node": self._node})
         threading.Thread(target=self._look, name=f"probe {self._node}", daemon=True).start()
@@ -107,7 +136,7 @@ class StoreGate:
         never = threading.Event()
         while not self._answers():
             never.wait(PROBE_SECONDS)
-        with self._change:
+        with self._changing:
             self._breaker.answered()
             self._probing = False
         _GIVEN_UP.labels(self._node).set(0)
@@ -119,6 +148,9 @@ class StoreGate:
         except Exception:  # noqa: BLE001 - whatever it is, it is no answer
             return False
         return True
+
+    def _given_up(self) -> StoreAwayError:
+        return self._refusal("given up", f"{self._node} has not answered lately; a probe asks it every half second")
 
     def _refusal(self, reason: str, sentence: str) -> StoreAwayError:
         _REFUSED.labels(self._node, reason).inc()
