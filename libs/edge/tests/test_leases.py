@@ -12,7 +12,8 @@ from murmuration_edge.leases import Leases
 from murmuration_edge.redis_buckets import connect
 from murmuration_edge.token_buckets import Budget
 from murmuration_runtime.errors import StoreAwayError
-from murmuration_testkit.redis_nodes import redis_node
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+from murmuration_testkit.waiting import eventually
 
 CALLS = Budget("calls", 1, 100, 100)  # so slow that nothing flows in while a test runs
 SLOW = Budget("follows", 1, 1_000, 20)
@@ -25,14 +26,20 @@ class SharedInMemory:
         self.now = now
         self.full_at = {}
         self.away = False
+        self.lost = set()  # whose buckets live on a node that is away
         self.asked = 0
 
     def charge(self, charges):
         self.asked += 1
         if self.away:
             raise StoreAwayError("Redis did not answer")
+        if self.lost.issuperset(each.caller_id for each in charges):
+            raise StoreAwayError("one node of Redis did not answer")
         answers = []
         for budget, caller_id, tokens in charges:
+            if caller_id in self.lost:
+                answers.append(None)
+                continue
             key = budget.name, caller_id
             full_at = max(self.full_at.get(key, 0.0), self.now())
             self.full_at[key] = min(
@@ -134,6 +141,30 @@ class TestSharedInRedis(SharedContract):
             node.resume()
 
 
+def test_a_call_is_charged_once_whatever_another_node_does(caplog):
+    """Each second the process tries again to tell a node that is away; what the others took they do not take again."""
+    slow = Budget("follows", 1, 1_000, 200)
+    with redis_cluster(2) as cluster:
+        for node in cluster.nodes:
+            node.redis.config_set("cluster-require-full-coverage", "no")
+        lost = cluster.owner("limit:follows:{bob}")
+        kept = next(name for name in "acdefgh" if cluster.owner(f"limit:follows:{{{name}}}") is not lost)
+        process = Leases([slow], connect(cluster.url))
+        assert [let_through(process, 1, name, slow) for name in ("bob", kept)] == [1, 1]
+        process.turn()
+        lost.kill()
+        for turn in range(100):
+            let_through(process, 1, "bob", slow)
+            let_through(process, 1 if turn < 49 else 0, kept, slow)
+            process.turn()
+        bucket = cluster.owner(f"limit:follows:{{{kept}}}").redis.pttl(f"limit:follows:{{{kept}}}")
+        assert 49_000 < bucket / 1_000 <= 50_000
+        assert let_through(Leases([slow], connect(cluster.url)), 250, kept, slow) == 150
+        assert let_through(process, 250, "bob", slow) == 99
+        lost.start()
+        eventually(lambda: process.turn() or caplog.messages[-1], "callers are counted together again")
+
+
 def test_a_redis_that_refuses_the_password_is_named_in_the_log(node, caplog):
     """Nobody is refused for it; somebody has to correct it."""
     node.redis.config_set("requirepass", "right")
@@ -174,6 +205,53 @@ def test_while_the_others_are_away_only_a_turn_asks_for_them():
     shared.away = False
     process.turn()
     assert let_through(Leases([CALLS], shared, clock), 150) == CALLS.batch
+
+
+def test_while_one_node_is_away_the_others_count_exactly():
+    """Whose bucket lives there is counted alone; who lives elsewhere pays once for each call, and in every process."""
+    clock = Clock()
+    shared = SharedInMemory(clock)
+    shared.lost = {"bob"}
+    one, two = (Leases([CALLS], shared, clock) for _ in range(2))
+    for turn in range(100):
+        assert [let_through(process, 1, "bob") for process in (one, two)] == [1, 1]
+        let_through(one, 2 if turn < 10 else 0, "alice")
+        one.turn()
+    assert shared.full_at == {("calls", "alice"): clock.now + 20 / CALLS.rate}
+    got = sum(let_through(process, 3, "alice") for _ in range(60) for process in (one, two))
+    assert 80 <= got <= 80 + 2 * CALLS.batch
+    assert let_through(one, 50, "bob") == 0
+
+
+def test_who_is_counted_alone_asks_nobody_until_a_turn():
+    """Also when others' nodes answer in between."""
+    shared = SharedInMemory(time.monotonic)
+    shared.lost = {"bob"}
+    process = Leases([CALLS], shared)
+    let_through(process, 30, "bob")
+    let_through(process, 30, "alice")
+    asked = shared.asked
+    let_through(process, 50, "bob")
+    assert shared.asked == asked
+    shared.lost = set()
+    process.turn()
+    assert shared.asked == asked + 1
+    assert let_through(Leases([CALLS], shared), 50, "bob") <= 20 + CALLS.batch
+
+
+def test_the_log_says_once_that_some_are_counted_alone_and_once_that_none_is(caplog):
+    """Not again for each caller, nor each second."""
+    shared = SharedInMemory(time.monotonic)
+    shared.lost = {"bob"}
+    process = Leases([CALLS], shared)
+    for _ in range(3):
+        let_through(process, 11, "alice")
+        let_through(process, 11, "bob")
+        process.turn()
+    shared.lost = set()
+    process.turn()
+    process.turn()
+    assert caplog.messages == ["each process counts its callers alone", "callers are counted together again"]
 
 
 def test_who_is_refused_costs_no_call_of_redis():

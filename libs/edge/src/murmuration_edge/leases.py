@@ -1,8 +1,8 @@
 """What this process may spend of its callers' budgets before it tells the others, and what it does alone.
 
 Rule: a call waits for the shared buckets only when its process has spent a batch of that caller's tokens since it told
-them; it tells them of everything within a second. While they are away nobody waits and nobody asks but one thread,
-every second; each process then counts alone, at the full rate. So with n processes a caller gets at most
+them; it tells them of everything within a second. A caller whose bucket is away is counted alone by each process, at
+the full rate, and only one thread asks for it, every second; others are not. So with n processes a caller gets at most
 burst + rate * t + n * batch, and alone n * (burst + rate * t).
 """
 
@@ -34,8 +34,11 @@ class Charge(NamedTuple):
 class SharedBuckets(Protocol):
     """The buckets that all processes have together."""
 
-    def charge(self, charges: Sequence[Charge]) -> Sequence[float]:
-        """Take these tokens; return of each bucket in how many seconds it is full. Raises StoreAwayError."""
+    def charge(self, charges: Sequence[Charge]) -> Sequence[float | None]:
+        """Take these tokens; return of each bucket in how many seconds it is full.
+
+        None is of those that are away, and were not charged; if all are, it raises StoreAwayError.
+        """
 
 
 class Standing(NamedTuple):
@@ -59,7 +62,7 @@ class Leases:
         self._now = now
         self._budgets = budgets
         self._known: dict[str, dict[str, Bucket]] = {budget.name: {} for budget in budgets}
-        self._alone = shared is None
+        self._is_away = False  # for somebody, when last heard of
         self._changing = threading.Lock()
         self._settling = threading.Lock()
 
@@ -74,8 +77,9 @@ class Leases:
                     if len(known) >= MOST_KNOWN:
                         del known[next(iter(known))]  # the oldest: it may spend a batch more than its budget
                     bucket = known[caller_id] = Bucket()
+                is_alone = self._shared is None or bucket.is_alone
                 wait = bucket.wait(budget, cost, now)
-                must_tell = not self._alone and bucket.owed and bucket.owed + cost > budget.batch
+                must_tell = not is_alone and bucket.owed and bucket.owed + cost > budget.batch
                 if wait > 0 or not must_tell:
                     if wait <= 0:
                         bucket.spend(budget, cost, now)
@@ -88,43 +92,57 @@ class Leases:
 
     def turn(self) -> None:
         """Tell the others of what is owed, and forget the buckets that are full."""
+        told: list[bool] = []
         for budget in self._budgets:
             known = self._known[budget.name]
             owing = [(budget, caller_id, bucket) for caller_id, bucket in list(known.items()) if bucket.owed]
             for start in range(0, len(owing), MOST_AT_ONCE):
-                if not self._settle(owing[start : start + MOST_AT_ONCE]):
+                heard = self._settle(owing[start : start + MOST_AT_ONCE])
+                told += heard
+                if not any(heard):
                     break
             now = self._now()
             for caller_id, bucket in list(known.items()):
                 if bucket.full_at <= now:
                     with self._changing:
-                        if bucket.full_at <= now and (self._alone or not bucket.owed):
+                        if bucket.full_at <= now and (self._shared is None or bucket.is_alone or not bucket.owed):
                             known.pop(caller_id, None)
+        if told and all(told):
+            self._are_back()
 
-    def _settle(self, owing: Sequence[tuple[Budget, str, Bucket]]) -> bool:
-        """Tell the others, and learn from them; return whether they answered."""
+    def _settle(self, owing: Sequence[tuple[Budget, str, Bucket]]) -> Sequence[bool]:
+        """Tell the others, and learn from them; return of which buckets they answered."""
         if self._shared is None:
-            return False
+            return [False]
+        reason = "one of its nodes did not answer"
         with self._settling:  # one after the other: an answer counts all that this process told before
             charges = [Charge(budget, caller_id, bucket.owed) for budget, caller_id, bucket in owing]
+            answers: Sequence[float | None]
             try:
                 answers = self._shared.charge(charges)
             except StoreAwayError as error:
-                self._go_alone(error)
-                return False
+                answers, reason = [None] * len(charges), str(error)
             now = self._now()
             with self._changing:
                 for (budget, _, bucket), charge, full_in in zip(owing, charges, answers, strict=True):
-                    bucket.settle(budget, charge.tokens, full_in, now)
-            SETTLED.inc(len(answers))
-            if self._alone:
-                _log.warning("callers are counted together again")
-            self._alone = False
-            LIMITS_ALONE.set(0)
-        return True
+                    if full_in is None:
+                        bucket.is_alone = True
+                    else:
+                        bucket.settle(budget, charge.tokens, full_in, now)
+        told = [each is not None for each in answers]
+        SETTLED.inc(told.count(True))
+        if not all(told):
+            self._are_away(reason)
+        return told
 
-    def _go_alone(self, error: StoreAwayError) -> None:
-        if not self._alone:
-            _log.warning("each process counts its callers alone", extra={"reason": str(error)})
-        self._alone = True
+    def _are_away(self, reason: str) -> None:
+        if not self._is_away:
+            _log.warning("each process counts its callers alone", extra={"reason": reason})
+        self._is_away = True
         LIMITS_ALONE.set(1)
+
+    def _are_back(self) -> None:
+        if self._is_away:
+            _log.warning("callers are counted together again")
+        self._is_away = False
+        LIMITS_ALONE.set(0)

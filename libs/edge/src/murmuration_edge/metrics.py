@@ -11,6 +11,6 @@ REFUSED = Counter("limits_refused", "Calls refused since a caller's budget was s
 SETTLED = Counter("limits_settled", "Buckets that this process told the others of.", registry=METRICS)
 LIMITS_ALONE = Gauge(
     "limits_alone",
-    "1 while this process counts its callers alone, since the shared buckets are away.",
+    "1 while this process counts its callers alone, or some of them, since their shared buckets are away.",
     registry=METRICS,
 )

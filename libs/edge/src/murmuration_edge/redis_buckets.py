@@ -16,16 +16,16 @@ class RedisBuckets:
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
 
-    def charge(self, charges: Sequence[Charge]) -> Sequence[float]:
-        """Take these tokens; return of each bucket in how many seconds it is full."""
+    def charge(self, charges: Sequence[Charge]) -> Sequence[float | None]:
+        """Take these tokens; return of each bucket in how many seconds it is full, or None if its node is away."""
         items = [
             (f"limit:{budget.name}:{{{caller_id}}}", str(tokens), repr(budget.rate), str(budget.burst))
             for budget, caller_id, tokens in charges
         ]
         with self._nodes.errors_named():
-            answers = self._nodes.gather(CHARGE, (), items)
+            answers = self._nodes.gather(CHARGE, (), items, whole=False)
         full_in = {item[0]: float(each) for asked, said in answers for item, each in zip(asked, said, strict=True)}
-        return [full_in[item[0]] for item in items]
+        return [full_in.get(item[0]) for item in items]
 
 
 def connect(url: str, **options: object) -> RedisBuckets:

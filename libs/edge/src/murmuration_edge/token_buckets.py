@@ -31,11 +31,12 @@ class Budget:
 class Bucket:
     """One caller's, as far as this process knows: the truth may be less full, since others spend from it too."""
 
-    __slots__ = ("full_at", "owed")
+    __slots__ = ("full_at", "is_alone", "owed")
 
     def __init__(self) -> None:
         self.full_at = 0.0
         self.owed = 0  # tokens spent here that the others have not been told of
+        self.is_alone = False  # the others do not answer
 
     def wait(self, budget: Budget, cost: int, now: float) -> float:
         """Return in how many seconds there is enough for a call; not above zero if there is now."""
@@ -48,6 +49,7 @@ class Bucket:
 
     def settle(self, budget: Budget, reported: int, full_in: float, now: float) -> None:
         """Take over what all processes know together, now that this many tokens are told; others may be owed since."""
+        self.is_alone = False
         self.owed -= reported
         self.full_at = now + full_in + self.owed / budget.rate
 

@@ -116,9 +116,15 @@ class Nodes:
                 refused.append((error, node, own))
             except Exception as error:  # noqa: BLE001 - raised below
                 faults.append(error)
+        for refusal, node, own in refused:
+            try:
+                for answer in self._ask_anew(script, args, refusal, node, own):
+                    answers.append(answer)  # at once: it counts, whatever becomes of the next
+            except Exception as fault:  # noqa: BLE001 - raised below
+                faults.append(fault)
         if faults and (whole or not answers):
             raise faults[0]
-        return [*answers, *chain.from_iterable(self._ask_anew(script, args, *each) for each in refused)]
+        return answers
 
     def _parts(self, items: Sequence[Item]) -> list[tuple[RedisNode, Sequence[Item]]]:
         """Tell which node has which items. A single one gets many in two parts: it works while the second is packed."""
@@ -168,16 +174,19 @@ class Nodes:
 
     def _ask_anew(
         self, script: Script, args: Sequence[str | int], error: ResponseError, node: RedisNode, items: Sequence[Item]
-    ) -> Answers:
+    ) -> Iterator[tuple[Sequence[Item], Any]]:
         """Ask once more where the answer was an error: the node lacks the script, or a slot moves."""
         if isinstance(error, NoScriptError):
             try:
-                return [(items, node.call("EVAL", script.text, 0, *args, *chain.from_iterable(items)))]
+                yield items, node.call("EVAL", script.text, 0, *args, *chain.from_iterable(items))
             except ResponseError as refusal:
                 error = refusal
+            else:
+                return
         if isinstance(self.client, Redis):
             raise error
-        return [([item], self.call(script, item[: script.keys], [*args, *item])) for item in items]
+        for item in items:
+            yield [item], self.call(script, item[: script.keys], [*args, *item])
 
     def _run(self, node: Any, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
         """Run a script by a node, or by the client of a cluster."""
