@@ -57,12 +57,15 @@ def fuzz(directory: Path, seconds: int, seed: int) -> Outcome:
 def outcome(report: Mapping[str, Any], said: str) -> Outcome:
     """Read the report of a run."""
     failures = [f"{each['title']}: {', '.join(each['operations'])}" for each in report["failures"]]
-    never_accepted = [
+    accepted = {
         operation
         for operation, phases in report["valid_rates"].items()
-        if not any(phase["accepted"] for phase in phases.values())
-    ]
-    return Outcome([*failures, *map(str, report["errors"])], said, report["test_cases"]["generated"], never_accepted)
+        if any(phase["accepted"] for phase in phases.values())
+    }
+    paths = json.loads(DOCUMENT.read_text("utf-8"))["paths"]
+    operations = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    never = sorted(operations - accepted)
+    return Outcome([*failures, *map(str, report["errors"])], said, report["test_cases"]["generated"], never)
 
 
 def world() -> tuple[str, dict[str, list[str]]]:
