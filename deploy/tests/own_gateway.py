@@ -6,22 +6,25 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.message import Message
 from email.parser import BytesParser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from murmuration_testkit import REPOSITORY
+from murmuration_testkit import REPOSITORY, answer_guard
 from murmuration_testkit.ports import free_ports
 from murmuration_testkit.probes import get
 from murmuration_testkit.waiting import eventually
 
+from .echo_edge import MARK, echo_edge
+
 COMMAND = [sys.executable, "-m", "murmuration_gateway"]
+HOST = b"Host: api.example\r\nConnection: close\r\n\r\n"
+FOLLOW = b"GET /v1/users/a HTTP/1.1\r\n"
+TO_HTTPS = 308  # is no answer of an operation
 FEW_FILES = ("prlimit", "--nofile=512:8192")  # what many a machine allows at first, and what it allows at most
 PATH = f"{REPOSITORY}/.stack/parts/bin:{os.environ['PATH']}"
 
@@ -50,11 +53,15 @@ class OwnGateway:
         self.said = ""
 
     def send(self, request: bytes, port: int = 0, context: ssl.SSLContext | None = None) -> Answer:
-        """Send these bytes, and read the answer until the connection ends."""
+        """Send these bytes, and read the answer until the connection ends; compare it unless it repeats the request."""
         with self.connect(port, context) as connection:
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(request)
-            return _read(connection)
+            answer = _read(connection)
+        if MARK not in answer.headers and answer.status != TO_HTTPS:
+            method, path, *_ = request.decode("latin-1").split(" ")
+            answer_guard.compare(method, path, answer.status, dict(answer.headers), answer.body)
+        return answer
 
     def ask(self, method: str, path: str, body: bytes = b"", port: int = 0, **headers: str) -> Answer:
         """Send a request as a well-behaved client writes it; an underscore in a header's name is a hyphen."""
@@ -73,20 +80,17 @@ class OwnGateway:
 def own_gateway(directory: Path, **settings: str) -> Iterator[OwnGateway]:
     """Run a gateway whose follow-service and tweet-service repeat what they are asked; timeline-service is away."""
     port, admin_port = free_ports(2)
-    edge = ThreadingHTTPServer(("127.0.0.1", 0), _Echo)
-    threading.Thread(target=edge.serve_forever, daemon=True).start()
-    echo = f"127.0.0.1:{edge.server_port}"
-    environment = {
-        "PATH": PATH,
-        "TMPDIR": str(directory),
-        "PORT": str(port),
-        "ADMIN_PORT": str(admin_port),
-        "FOLLOW_SERVICE": echo,
-        "TWEET_SERVICE": echo,
-        "TIMELINE_SERVICE": "127.0.0.1:9",
-        **settings,
-    }
-    with (directory / "log").open("w+") as log:
+    with (directory / "log").open("w+") as log, echo_edge() as edge:
+        environment = {
+            "PATH": PATH,
+            "TMPDIR": str(directory),
+            "PORT": str(port),
+            "ADMIN_PORT": str(admin_port),
+            "FOLLOW_SERVICE": edge,
+            "TWEET_SERVICE": edge,
+            "TIMELINE_SERVICE": "127.0.0.1:9",
+            **settings,
+        }
         process = subprocess.Popen([*FEW_FILES, *COMMAND], env=environment, stdout=log, text=True)
         running = OwnGateway(process, port, admin_port)
 
@@ -100,38 +104,24 @@ def own_gateway(directory: Path, **settings: str) -> Iterator[OwnGateway]:
         finally:
             process.terminate()
             process.wait(20)
-            edge.shutdown()
-            edge.server_close()
             log.seek(0)
             running.said = log.read()
 
 
-class _Echo(BaseHTTPRequestHandler):
-    protocol_version: ClassVar[str] = "HTTP/1.1"
-
-    def _repeat(self) -> None:
-        length = int(self.headers.get("Content-Length", 0))
-        told = {
-            "method": self.command,
-            "path": self.path,
-            "headers": dict(self.headers),
-            "body": len(self.rfile.read(length)),
-        }
-        body = json.dumps(told).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):
-            return self._repeat
-        raise AttributeError(name)
-
-    def log_message(self, *_: object) -> None:
-        """Keep the tests' output to themselves."""
+def is_problem(answer: Answer, status: int, code: str) -> None:
+    """Hold an answer to the form that every problem has."""
+    assert answer.status == status, answer.body
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    problem = answer.json
+    assert {name: problem[name] for name in ("type", "code", "status")} == {
+        "type": f"/problems/{code}",
+        "code": code,
+        "status": status,
+    }
+    assert problem["title"]
+    assert problem["detail"]
+    assert problem["request_id"] == answer.headers["X-Request-ID"]
 
 
 def _read(connection: socket.socket) -> Answer:

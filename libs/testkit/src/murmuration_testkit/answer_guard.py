@@ -1,11 +1,13 @@
 """Holds every answer in every test to the OpenAPI document; a plugin of pytest, on in every run.
 
 Rule: whatever an edge answers to Flask's test client is compared with that app's own document, and whatever the gateway
-answers to `people` with the document of the whole API. A test in which an answer differs has failed.
+answers to `people`, or a gateway of a test's own by itself, with the document of the whole API. A test in which an
+answer differs has failed. Not compared: what gunicorn answers in a test, and what a generated client or the examples of
+docs/clients.md ask.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 import flask
@@ -35,8 +37,13 @@ def answers_are_as_described() -> Iterator[None]:
     assert not found, "\n".join(found)  # noqa: S101
 
 
+def compare(method: str, path: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    """Note in what a gateway's answer to this request differs from the document of the whole API."""
+    faults.extend(_whole().faults(method, path, status, headers, body))
+
+
 def _heard(method: str, path: str, answer: urllib3.BaseHTTPResponse) -> None:
-    faults.extend(_whole().faults(method, path, answer.status, answer.headers, answer.data))
+    compare(method, path, answer.status, answer.headers, answer.data)
 
 
 @cache
