@@ -1,14 +1,18 @@
 """A DynamoDB that hangs, and one that answers whatever it likes."""
 
+import queue
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from murmuration_runtime import deadlines, dynamo
-from murmuration_runtime.dynamo_session import TRIES
+from murmuration_runtime.deadlines import DeadlineError
+from murmuration_runtime.dynamo_session import TRIES, DynamoSession
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.store_gate import PLACES
 from murmuration_testkit.silent_store import silent_store
@@ -119,6 +123,53 @@ def test_a_throttled_request_is_not_tried_again_when_there_is_no_time_for_it(cli
     """The client may pause for a second before each next try."""
     with server([BUSY]) as port:
         assert ask(client(port), 0.5) < SLACK_S
+
+
+def test_a_refused_connection_is_tried_again(client):
+    """One of DynamoDB's addresses may be going away while the others serve."""
+    it, tries = client(1), []
+    it.meta.events.register("before-send.dynamodb", lambda **_: tries.append(1))
+    with deadlines.within(30), pytest.raises(StoreAwayError), dynamo.errors_named():
+        it.get_item(TableName="users", Key={"user_id": {"S": "x"}})
+    assert len(tries) == 2
+
+
+class Held:
+    """What sends, and answers nobody until it is told to; it knows for how long each may read."""
+
+    def __init__(self):
+        self.go_on, self.sent = threading.Event(), queue.SimpleQueue()
+
+    def send(self, request):
+        self.sent.put(request.context.get("read_timeout"))
+        assert self.go_on.wait(30)
+
+
+def test_who_waited_for_a_place_reads_for_no_longer_than_is_left():
+    """The deadline is one for the wait and the reading together."""
+    held = Held()
+    session = DynamoSession(held, "", patience=1.0)
+    with ThreadPoolExecutor(PLACES) as threads:
+        for _ in range(PLACES):
+            threads.submit(session.send, SimpleNamespace(context={}))
+        for _ in range(PLACES):
+            held.sent.get(timeout=30)
+        with deadlines.within(0.9):
+            threading.Timer(0.05, held.go_on.set).start()
+            session.send(SimpleNamespace(context={}))
+        assert held.sent.get() <= 0.85
+
+
+def test_a_deadline_that_is_over_asks_nobody_and_blames_nobody():
+    """The place is left as it was."""
+    held = Held()
+    session = DynamoSession(held, "", patience=1.0)
+    for _ in range(2 * PLACES):
+        with deadlines.within(0), pytest.raises(DeadlineError):
+            session.send(SimpleNamespace(context={}))
+    assert held.sent.empty()
+    held.go_on.set()
+    session.send(SimpleNamespace(context={}))
 
 
 def test_a_short_deadline_is_not_the_stores_fault(client):

@@ -10,9 +10,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from botocore.awsrequest import AWSRequest
-from botocore.exceptions import ConnectTimeoutError, HTTPClientError, ReadTimeoutError
+from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
 from murmuration_runtime import deadlines
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.store_gate import StoreGate
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ class DynamoSession:
 
     def send(self, request: Any) -> Any:
         """Send a request and return the answer, as botocore has it."""
-        left = deadlines.remaining(self._patience)
-        if left < self._patience:
-            request.context["read_timeout"] = left
         self._gate.enter()
-        answered: bool | None = False
-        began = time.monotonic()
+        answered: bool | None = None
         try:
+            left = deadlines.remaining(self._patience)
+            if left < self._patience:
+                request.context["read_timeout"] = left
+            answered, began = False, time.monotonic()
             answer = self._session.send(request)
             answered = True
         except (ConnectTimeoutError, ReadTimeoutError):
@@ -70,5 +71,5 @@ def obey_deadlines(dynamodb: DynamoDBClient, patience: float) -> DynamoDBClient:
 
 def _no_time_left(caught_exception: Exception | None, **_: object) -> bool | None:
     """Refuse another try that the deadline would cut short; a store that was not asked is not asked again."""
-    is_asked = caught_exception is None or isinstance(caught_exception, HTTPClientError)
+    is_asked = not isinstance(caught_exception, StoreAwayError)
     return None if is_asked and deadlines.allows(PAUSE_SECONDS) else False
