@@ -8,9 +8,11 @@ import pytest
 from murmuration_runtime import deadlines
 from murmuration_runtime.deadlines import DeadlineError
 from murmuration_runtime.errors import RedisAwayError
+from murmuration_testkit.no_threads import no_new_threads
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from timeline_service.background_rebuilds import BackgroundRebuilds
+from timeline_service.rebuild_slots import BusyError
 
 BUILT = Timeline([], BEGINNING, frozenset({"ann"}))
 
@@ -61,6 +63,15 @@ def test_what_went_wrong_is_told_to_who_waits_and_the_next_one_begins_anew():
         with pytest.raises(RedisAwayError):
             rebuilds.build("ann", fail)
     assert rebuilds.build("ann", lambda: BUILT) is BUILT
+
+
+def test_without_a_thread_the_next_one_begins_anew():
+    """A machine that was out of threads for a moment does not cost the timeline for ever."""
+    rebuilds = BackgroundRebuilds()
+    with no_new_threads(), pytest.raises(BusyError, match="no thread"):
+        rebuilds.build("ann", lambda: BUILT)
+    with deadlines.within(30):
+        assert rebuilds.build("ann", lambda: BUILT) is BUILT
 
 
 def test_no_end_of_the_process_waits_for_it():

@@ -11,6 +11,7 @@ from murmuration_runtime import deadlines
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS
 from murmuration_runtime.store_gate import PATIENCE_SECONDS, StoreGate
+from murmuration_testkit.no_threads import no_new_threads
 from murmuration_testkit.waiting import eventually
 
 
@@ -70,6 +71,16 @@ def test_it_is_given_up_again_when_it_hangs_again(node):
         node.back.set()
         eventually(lambda: is_refused(gate), False, within=2)
         node.back.clear()
+
+
+def test_a_probe_that_could_not_be_started_is_started_later(node):
+    """A machine that was out of threads for a moment does not cost the node for ever."""
+    gate = StoreGate("test", node.probe, tries=1)
+    with no_new_threads():
+        ask(gate, answered=False)
+        assert is_refused(gate)
+    node.back.set()
+    eventually(lambda: is_refused(gate), False, within=2)
 
 
 def test_a_call_that_had_too_little_time_tells_nothing(node):

@@ -32,13 +32,21 @@ class BackgroundRebuilds:
         with self._changing:
             rebuild = self._running.get(user_id)
             if rebuild is None:
-                rebuild = self._running[user_id] = Future()
-                work = self._work, user_id, build, rebuild
-                threading.Thread(target=copy_context().run, args=work, name="rebuild", daemon=True).start()
+                rebuild = Future()
+                self._start(user_id, build, rebuild)
+                self._running[user_id] = rebuild
         wait([rebuild], timeout=deadlines.remaining(SECONDS))
         if not rebuild.done():
             raise DeadlineError("the timeline is still being built, and will be there for a later request")
         return rebuild.result()
+
+    def _start(self, user_id: str, build: Callable[[], Timeline], rebuild: "Future[Timeline]") -> None:
+        work = self._work, user_id, build, rebuild
+        try:
+            threading.Thread(target=copy_context().run, args=work, name="rebuild", daemon=True).start()
+        except RuntimeError as error:
+            _log.exception("a rebuild was not started")
+            raise BusyError("there is no thread that could build the timeline") from error
 
     def _work(self, user_id: str, build: Callable[[], Timeline], rebuild: "Future[Timeline]") -> None:
         try:

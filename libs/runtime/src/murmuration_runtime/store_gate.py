@@ -81,7 +81,7 @@ class StoreGate:
                 self._breaker.answered()
             elif answered is not None:
                 self._breaker.unanswered()
-                if self._breaker.is_open and not self._probing:
+                if self._breaker.is_open:
                     self._give_up()
             if self._turns:
                 self._last_taken = self._clock()
@@ -92,6 +92,7 @@ class StoreGate:
     def _take(self) -> None:
         with self._changing:
             if self._breaker.is_open:
+                self._give_up()
                 raise self._given_up()
             if self._taken < self._places:  # then nobody waits
                 self._taken += 1
@@ -124,12 +125,19 @@ class StoreGate:
         return patience
 
     def _give_up(self) -> None:
-        self._probing = True
+        """Turn away who waits, and have a thread look; where none can be started, the next call tries again."""
+        if self._probing:
+            return
         while self._turns:
             self._turns.popleft().put(False)
         _GIVEN_UP.labels(self._node).set(1)
         _log.warning("a store's node is given up until it answers", extra={"node": self._node})
-        threading.Thread(target=self._look, name=f"probe {self._node}", daemon=True).start()
+        try:
+            threading.Thread(target=self._look, name=f"probe {self._node}", daemon=True).start()
+        except RuntimeError:
+            _log.exception("no thread can be started to ask whether the node is back", extra={"node": self._node})
+        else:
+            self._probing = True
 
     def _look(self) -> None:
         """Ask until the node answers."""
