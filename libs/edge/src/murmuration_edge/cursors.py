@@ -21,5 +21,6 @@ def encode(text: str) -> str:
 def decode(cursor: str) -> str | None:
     """Unwrap what encode made; None if encode made no such thing. What the text may be is for the caller to check."""
     with suppress(ValueError):
-        return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        return text if encode(text) == cursor else None  # base64 reads much that it never writes
     return None

@@ -4,6 +4,7 @@ from typing import Annotated, Any, TypeVar, get_origin
 
 from flask import request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 MOST_DIGITS = 9
 
@@ -41,7 +42,7 @@ def read_query(model: type[Read]) -> Read:
 def _digits(value: object) -> object:
     """Let only plain decimal digits be a number: int() takes spaces, signs and underscores, too."""
     if isinstance(value, str) and not (value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS):
-        raise ValueError("Send a whole number in decimal digits.")
+        raise PydanticCustomError("digits", "Send a whole number in decimal digits.")
     return value
 
 
