@@ -1,7 +1,10 @@
 """Every error has one shape, and says what was wrong."""
 
+import flask
 import pytest
+from werkzeug.exceptions import default_exceptions
 
+from murmuration_edge.problems import HTTP
 from murmuration_runtime.errors import StoreAwayError
 
 from .conftest import ISSUER, SETTINGS, bearer
@@ -23,7 +26,7 @@ from .served import CrowdedError, create_app
         (b'{"name": "A", "count": 1, "count": 1}', 400, "count"),
         (b"[" * 60_000, 400, "body"),
         (b'{"name": "\xff"}', 400, "body"),
-        (b'{"name": "' + b"x" * 100_000 + b'"}', 413, "exceeds"),
+        (b'{"name": "' + b"x" * 100_000 + b'"}', 413, "64 KiB"),
     ],
 )
 def test_a_bad_body_is_named(http, body, status, named):
@@ -34,7 +37,17 @@ def test_a_bad_body_is_named(http, body, status, named):
     assert named in response.json["detail"]
     assert response.json["request_id"] == response.headers["X-Request-ID"]
     if status == 400:
-        assert response.json["errors"][0]["pointer"] in ("#/", f"#/{named}")
+        assert response.json["errors"][0]["pointer"] == ("#" if named in ("body", "JSON") else f"#/{named}")
+
+
+@pytest.mark.parametrize(
+    ("member", "pointer"), [("a b", "#/a%20b"), ("m~n/é", "#/m~0n~1%C3%A9"), ("c%d", "#/c%25d"), ("#", "#/%23")]
+)
+def test_a_pointer_can_be_followed(http, member, pointer):
+    """Whatever a member is called, it is a URI fragment (RFC 6901, section 6); the sentence has the name itself."""
+    response = http.put("/v1/things", json={"name": "A", member: 1}, headers=bearer("alice"))
+    assert [each["pointer"] for each in response.json["errors"]] == [pointer]
+    assert member in response.json["detail"]
 
 
 @pytest.mark.parametrize(
@@ -42,8 +55,8 @@ def test_a_bad_body_is_named(http, body, status, named):
     [
         ("get", "/v1/things/teapot", 418, "teapot"),
         ("put", "/v1/things", 415, "application/json"),
-        ("post", "/v1/things", 405, "not allowed"),
-        ("get", "/v1/nothing", 404, "not found"),
+        ("post", "/v1/things", 405, "Allow names"),
+        ("get", "/v1/nothing", 404, "No route"),
     ],
 )
 def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
@@ -53,6 +66,20 @@ def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
     assert response.content_type == "application/problem+json"
     assert named in response.json["detail"]
     assert (status == 405) == ("Allow" in response.headers)
+
+
+@pytest.mark.parametrize("status", HTTP)
+def test_what_flask_refuses_is_said_in_our_words(status):
+    """Flask writes for somebody at a browser, who may have mistyped an address."""
+
+    def ask():
+        flask.abort(status)
+
+    app = create_app(SETTINGS, ISSUER)
+    app.add_url_rule("/asked", view_func=ask)
+    response = app.test_client().get("/asked")
+    assert response.status_code == status
+    assert response.json["detail"] != default_exceptions[status].description
 
 
 def test_a_store_that_is_away_is_503(caplog):

@@ -12,14 +12,14 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import ThreadWorker
 
-from murmuration_edge.problems import FAILED, HTTP, Problem, answer
+from murmuration_edge.problems import FAILED, FAILURE, HTTP, Problem, answer
 from murmuration_runtime.logs import request_id
 
 TOO_LONG = Problem(414, "uri-too-long"), "A request line may have at most 8 KiB."
 TOO_LARGE = Problem(431, "headers-too-large"), "A request may have at most 100 headers, each of at most 8 KiB."
 NOT_THIS = Problem(501, "not-implemented"), "The service does not know this Transfer-Encoding."
 BAD = HTTP[400], "This is not a request that HTTP allows."
-OURS = FAILED, "The service failed. Try again later; if it fails again, report the request_id."
+OURS = FAILED, FAILURE
 REFUSALS = {
     errors.LimitRequestLine: TOO_LONG,
     errors.LimitRequestHeaders: TOO_LARGE,

@@ -55,6 +55,16 @@ HTTP: Mapping[int, Problem] = {  # what Flask itself refuses
         FAILED,
     )
 }
+FAILURE = "The service failed. Try again later; if it fails again, report the request_id."
+_DETAILS = {  # what a client is told of them: Flask's own words are for somebody at a browser
+    400: "HTTP does not allow this request.",
+    404: "No route has this path.",
+    405: "This path does not have this method; Allow names those that it has.",
+    413: "A body may have at most 64 KiB.",
+    415: "Send JSON, with the header Content-Type: application/json.",
+    429: "Too many requests. Try again later.",
+    500: FAILURE,
+}
 RETRY_AFTER_SECONDS = 1  # unless the error has another retry_after_seconds
 _log = logging.getLogger(__name__)
 
@@ -78,12 +88,12 @@ def install(app: Flask, problems: Problems) -> None:
         keep = {name: value for name, value in error.get_headers() if name in ("Allow", "Retry-After")}
         status = error.code or 500
         problem = HTTP.get(status, Problem(status, "refused"))
-        return answer(problem, error.description or "", keep)
+        return answer(problem, _DETAILS.get(status, error.description or ""), keep)
 
     def unforeseen(error: Exception) -> Response:
         _log.error("unforeseen error", exc_info=error)
         g.reason = repr(error)
-        return answer(FAILED, "The service failed. Try again later; if it fails again, report the request_id.")
+        return answer(FAILED, FAILURE)
 
     for cls in known:
         app.register_error_handler(cls, named)
