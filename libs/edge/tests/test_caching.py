@@ -62,3 +62,11 @@ def test_anybody_may_ask_which_methods_a_path_has(http):
     for each in (asked, refused):
         assert {*each.headers["Allow"].split(", ")} == {"GET", "HEAD", "OPTIONS", "PUT"}
     assert http.options("/v1/nothing").status_code == 404
+
+
+def test_which_methods_a_path_has_is_told_whatever_the_client_has_already(http):
+    """It is no representation of the thing: it has no tag, and is never 304."""
+    asked = http.options("/v1/things/x", headers={"If-None-Match": "*"})
+    assert (asked.status_code, asked.headers["Cache-Control"]) == (200, "private, no-store")
+    assert "ETag" not in asked.headers
+    assert "GET" in asked.headers["Allow"]

@@ -11,7 +11,7 @@ from flask import Flask, Response, request
 
 from murmuration_edge.operations import Answer, Operations
 
-NOT_CHANGED = Answer("It is as If-None-Match says", headers=["ETag"])
+NOT_CHANGED = Answer("Not changed since the ETag in If-None-Match", headers=["ETag"])
 KEPT_BY_NOBODY = "private, no-store"
 ASKED_EACH_TIME = "private, no-cache"
 
@@ -25,7 +25,8 @@ def install(app: Flask, operations: Operations) -> None:
     @app.after_request
     def mark(response: Response) -> Response:
         response.headers["X-Content-Type-Options"] = "nosniff"
-        if request.endpoint in tagged and response.status_code == HTTPStatus.OK:
+        shown = request.method in ("GET", "HEAD") and response.status_code == HTTPStatus.OK
+        if shown and request.endpoint in tagged:
             response.headers["Cache-Control"] = ASKED_EACH_TIME
             response.headers["Vary"] = "Authorization"
             response.set_etag(blake2b(response.get_data(), digest_size=12).hexdigest())
