@@ -6,7 +6,7 @@ from follow_service.profiles import DeletedAccountError, UnknownUserError, known
 from murmuration_edge.texts import UnfitTextError
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 51, "\u200b", "Al\u202eice", "Al\nice"])
+@pytest.mark.parametrize("name", ["", "   ", "x" * 51, "\u200b", "Al\u202eice", "Al\nice", "Alice\n", "Al\u200bice"])
 def test_a_name_is_fit_to_be_shown(memory, name):
     """A display name has 1 to 50 characters besides the white space around it, one of which is to be seen."""
     with pytest.raises(UnfitTextError, match="display_name"):

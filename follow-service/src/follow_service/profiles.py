@@ -51,7 +51,7 @@ def save(
     profiles: Profiles, user_id: str, display_name: str, is_private: bool | None, now: int
 ) -> tuple[Profile, bool]:
     """Create the profile, or change its name and whether it is private."""
-    name = texts.checked("display_name", display_name.strip(), LONGEST_NAME, lines=False)
+    name = texts.checked("display_name", display_name, LONGEST_NAME, lines=False)
     saved = profiles.save_profile(user_id, name, is_private, now)
     if saved is None:
         raise deleted(user_id)

@@ -10,10 +10,11 @@ from jsonschema import Draft202012Validator
 
 from murmuration_edge.texts import UnfitTextError, checked, described
 
-OVERRIDES = [*range(0x202A, 0x202F), *range(0x2066, 0x2070), 0xFFF9, 0xFFFA, 0xFFFB]
+DIRECTION_CONTROLS = [*range(0x202A, 0x202F), *range(0x2066, 0x2070), 0xFFF9, 0xFFFA, 0xFFFB]
 MARKS = [0x061C, 0x200E, 0x200F]
-CONTROLS = [n for n in (*range(32), *range(0x7F, 0xA0)) if n != 0x0A]
-LINE_ENDS = [0x0A, 0x2028, 0x2029]
+CONTROLS = [n for n in (*range(32), *range(0x7F, 0xA0)) if n not in (0x09, 0x0A, 0x0D)]
+WHITE_SPACE = [0x09, 0x0A, 0x2028, 0x2029]
+INVISIBLE = [0xAD, 0x034F, 0x115F, 0x180E, 0x200B, 0x2060, 0x2064, 0x3164, 0xFEFF, 0xFFA0, 0x1D173, 0xE0001, 0xE0061]
 UNSEEN = [
     *(0x20, 0xA0, 0xAD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x180B, 0x180E, 0x2000, 0x200B, 0x200C, 0x200D, 0x2060, 0x2064),
     *(0x2800, 0x3000, 0x3164, 0xFE00, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFFF, 0x1D159, 0xE0001, 0xE0061, 0xE0100, 0x0301),
@@ -33,7 +34,7 @@ def named(numbers):
     return pytest.mark.parametrize("number", numbers, ids=lambda number: f"U+{number:04X}")
 
 
-@named([*OVERRIDES, *CONTROLS])
+@named([*DIRECTION_CONTROLS, *CONTROLS])
 def test_no_text_acts_on_what_stands_beside_it(number):
     """Wherever in it; the problem names the character and the field."""
     for check, field in ((line, "name"), (lines, "text")):
@@ -42,12 +43,59 @@ def test_no_text_acts_on_what_stands_beside_it(number):
         assert refused.value.errors[0]["pointer"] == f"#/{field}"
 
 
-@named([*MARKS, *LINE_ENDS])
-def test_a_line_has_no_line_end_and_no_mark_of_direction(number):
-    """A name stands among others' words; a tweet may have lines, and marks where scripts meet."""
-    with pytest.raises(UnfitTextError):
-        line(f"a{chr(number)}b")
-    assert lines(f"a{chr(number)}b") == f"a{chr(number)}b"
+@named([*MARKS, *WHITE_SPACE, *INVISIBLE])
+def test_a_line_has_no_line_end_no_mark_of_direction_and_nothing_invisible(number):
+    """A name stands among others' words, and looks as it is; a tweet may have lines, and marks where scripts meet."""
+    for text in (f"a{chr(number)}b", f"ab{chr(number)}", f"{chr(number)}ab"):
+        with pytest.raises(UnfitTextError, match=rf"name: .*U\+{number:04X}"):
+            line(text)
+        assert lines(text) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("👨‍👩‍👧‍👦 Family", "🇨🇭", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1️⃣", "❤️", "葛󠄀城", "می‌خواهم", "क्‍ष", "ශ්‍රී", "สมชาย", "홍길동"),
+        *("தமிழ்", "བཀྲ་ཤིས་", "שָׁלוֹם", "محمد", "Zoë", "Đặng", "O'Neil", "Мария-Анна"),
+    ],
+)
+def test_names_of_all_scripts_are_names(name):
+    """Some need what is not seen by itself: joiners, and marks that choose how a character looks."""
+    assert line(name) == normalize("NFC", name)
+
+
+def test_the_ends_of_a_line_are_no_part_of_it():
+    """They are neither kept nor counted; but a line end is refused there, too."""
+    assert line(f"  \u3000{'x' * 50} ") == "x" * 50
+    assert lines("  x ") == "  x "
+    for end in "\t\n\r":
+        with pytest.raises(UnfitTextError, match=rf"U\+{ord(end):04X}"):
+            line(f"x{end}")
+
+
+def test_lines_end_in_one_way():
+    """However they end where they were typed; the same text is then the same tweet."""
+    assert lines("Hi\r\nthere\rand\n\n\there") == "Hi\nthere\nand\n\n\there"
+
+
+@pytest.mark.parametrize("opening", "\u2066\u2067\u2068")
+def test_a_text_may_set_a_part_of_itself_apart(opening):
+    """Apps put isolates around names of another direction. What is opened must be closed, in its own paragraph."""
+    balanced = ("a {open}محمد{close} b", "{open}a{open}b{close}{close}", "{open}a{close}\n{open}b{close}")
+    for text in (each.format(open=opening, close="\u2069") for each in balanced):
+        assert lines(text) == text
+        with pytest.raises(UnfitTextError):
+            line(text)
+    for text in (
+        "{open}a",
+        "a{close}",
+        "{close}{open}a",
+        "{open}a\nb{close}",
+        "{open}a\u2029b{close}",
+        "{open}{open}a{close}",
+    ):
+        with pytest.raises(UnfitTextError, match=r"U\+206[6-9]"):
+            lines(text.format(open=opening, close="\u2069"))
 
 
 @given(unseen)
@@ -73,7 +121,7 @@ def test_what_is_kept_is_normal_and_is_kept_as_it_is_when_it_comes_again(text):
             kept = check(text)
         except UnfitTextError:
             continue
-        assert kept == normalize("NFC", text) == check(kept)
+        assert normalize("NFC", kept) == kept == check(kept)
 
 
 @given(st.text())
