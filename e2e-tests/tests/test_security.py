@@ -32,7 +32,7 @@ ANSWERS = {
     "GET /v1/users/{user_id}/following": (200, 200, "404 no-user", 200, 200),
     "GET /v1/users/me/follow-requests": (200, 200, 200, 200, 200),
     "POST /v1/users/me/follow-requests/{follower_id}": (
-        "404 no-request", "404 no-request", "404 no-request", "404 no-request", "404 no-request",
+        "404 no-request", "404 no-request", "404 no-request", "403 account-deleted", "403 no-profile",
     ),
     "DELETE /v1/users/me/follow-requests/{follower_id}": (204, 204, 204, 204, 204),
     "POST /v1/tweets": (201, 201, 201, "403 account-deleted", "403 no-profile"),

@@ -72,6 +72,14 @@ def test_who_has_no_profile_neither_follows_nor_asks_nor_lets_in_nor_is_let_in(m
     assert not memory.edges
 
 
+def test_who_accepts_is_told_first_what_they_lack_themselves(memory, bob):
+    """A profile, whether or not there is a request; so a client sends its user to make one."""
+    memory.delete_account("bob", 1)
+    for caller, error in (("dave", NoProfileError), ("bob", DeletedAccountError)):
+        with pytest.raises(error):
+            accept(memory, Edge("alice", caller), 2, CAP)
+
+
 def test_a_private_account_is_asked_and_lets_in_whom_it_likes(memory, bob):
     """The request moves to the edges on accept, and is gone on decline; both may be repeated."""
     bob(private=True)

@@ -170,10 +170,12 @@ def unfollow(store: Store, edge: Edge) -> None:
 
 def accept(store: Store, edge: Edge, now: int, cap: int) -> None:
     """Let somebody follow who asked. Safe to repeat."""
-    standing = store.standing(edge) if is_user_id(edge.follower_id) else None
-    if standing is None or not (standing.followed or standing.requested) or not standing.follower.exists:
+    if not is_user_id(edge.follower_id):
         raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow you.")
+    standing = store.standing(edge)
     _check_member(standing.followee, edge.followee_id)
+    if not (standing.followed or standing.requested) or not standing.follower.exists:
+        raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow you.")
     if not standing.followed and standing.follower.following_count >= cap:
         raise FollowerFullError(f"{edge.follower_id} follows {cap} accounts already. Accept when it is fewer.")
     if standing.requested and not store.accept(edge, now) and not store.standing(edge).followed:
