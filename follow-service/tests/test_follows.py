@@ -2,6 +2,7 @@
 
 import pytest
 
+from contracts.profiles import DeletedAccountError, NoProfileError
 from follow_service.follows import (
     Edge,
     FollowerFullError,
@@ -14,7 +15,7 @@ from follow_service.follows import (
     follow,
     unfollow,
 )
-from follow_service.profiles import DeletedAccountError, NoProfileError, UnknownUserError, save
+from follow_service.profiles import UnknownUserError, save
 
 CAP = 2
 EDGE = Edge("alice", "bob")
@@ -72,7 +73,7 @@ def test_who_has_no_profile_neither_follows_nor_asks_nor_lets_in_nor_is_let_in(m
     assert not memory.edges
 
 
-def test_who_accepts_is_told_first_what_they_lack_themselves(memory, bob):
+def test_who_accepts_is_told_first_what_they_lack_themselves(memory):
     """A profile, whether or not there is a request; so a client sends its user to make one."""
     memory.delete_account("bob", 1)
     for caller, error in (("dave", NoProfileError), ("bob", DeletedAccountError)):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from follow_service.profiles import DeletedAccountError, UnknownUserError, known, save
+from contracts.profiles import DeletedAccountError
+from follow_service.profiles import UnknownUserError, known, save
 from murmuration_edge.texts import UnfitTextError
 
 

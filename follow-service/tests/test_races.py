@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.profiles import DeletedAccountError
 from follow_service import follows, profiles
 from follow_service.dynamo_follows import DynamoFollows
 from follow_service.follows import Edge
@@ -21,7 +22,7 @@ CAP = 5
 REFUSALS = (
     follows.UnknownRequestError,
     profiles.UnknownUserError,
-    profiles.DeletedAccountError,
+    DeletedAccountError,
 )
 CALLS = {
     "follow": lambda store, edge: follows.follow(store, edge, 2, CAP),

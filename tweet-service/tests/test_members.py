@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tweet_service.members import MOST_REMEMBERED, REMEMBERED_SECONDS, DeletedAccountError, Members, NoProfileError
+from contracts.profiles import DeletedAccountError, NoProfileError
+from tweet_service.members import MOST_REMEMBERED, REMEMBERED_SECONDS, Members
 
 FRESH_SECONDS = 2.0  # docs/slo.md
 

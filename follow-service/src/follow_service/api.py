@@ -7,7 +7,7 @@ from flask import Blueprint, jsonify
 from flask.typing import ResponseReturnValue
 
 from contracts.ids import PATTERNS
-from contracts.profiles import Profile
+from contracts.profiles import DeletedAccountError, NoProfileError, Profile
 from follow_service import follows, profiles
 from follow_service.follows import Edge, Follows, Outcome, Requests, Store
 from follow_service.models import FollowsPage, NewProfile, PageQuery, RequestsPage, Users, UsersQuery
@@ -20,8 +20,8 @@ from murmuration_edge.problems import Problem, Problems
 
 PROBLEMS: Problems = {
     follows.FollowingFullError: Problem(403, "following-full"),
-    profiles.DeletedAccountError: Problem(403, "account-deleted"),
-    profiles.NoProfileError: Problem(403, "no-profile"),
+    DeletedAccountError: Problem(403, "account-deleted"),
+    NoProfileError: Problem(403, "no-profile"),
     follows.UnknownRequestError: Problem(404, "no-request"),
     profiles.UnknownUserError: Problem(404, "no-user"),
     follows.FollowerFullError: Problem(409, "follower-full"),
@@ -39,7 +39,7 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
         "/me",
         {200: Answer("The profile was changed", Profile), 201: Answer("The profile was created", Profile)},
         texts.UnfitTextError,
-        profiles.DeletedAccountError,
+        DeletedAccountError,
         body=NewProfile,
     )
     def put_me(body: NewProfile) -> ResponseReturnValue:
@@ -78,8 +78,8 @@ def operations(store: Store, now: Callable[[], int], cap: int) -> Operations:
             204: Answer("The caller follows them"),
         },
         follows.FollowingFullError,
-        profiles.DeletedAccountError,
-        profiles.NoProfileError,
+        DeletedAccountError,
+        NoProfileError,
         profiles.UnknownUserError,
         follows.SelfFollowError,
         budget="follows",
@@ -136,8 +136,8 @@ def _add_requests(api: Operations, store: Store, now: Callable[[], int], cap: in
         "POST",
         "/me/follow-requests/<follower_id>",
         {204: Answer("They follow the caller")},
-        profiles.DeletedAccountError,
-        profiles.NoProfileError,
+        DeletedAccountError,
+        NoProfileError,
         follows.UnknownRequestError,
         follows.FollowerFullError,
         follows.SelfFollowError,

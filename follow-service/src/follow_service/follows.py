@@ -11,7 +11,8 @@ from enum import Enum
 from typing import Protocol
 
 from contracts.ids import is_user_id
-from follow_service.profiles import NoProfileError, Profiles, UnknownUserError, deleted
+from contracts.profiles import DeletedAccountError, NoProfileError
+from follow_service.profiles import Profiles, UnknownUserError
 
 
 class SelfFollowError(Exception):
@@ -191,6 +192,6 @@ def decline(store: Store, edge: Edge) -> None:
 def _check_member(account: Account, user_id: str) -> None:
     """Refuse a caller whom others could not look at."""
     if account.deleted:
-        raise deleted(user_id)
+        raise DeletedAccountError(user_id)
     if not account.exists:
-        raise NoProfileError("Others would see nobody: make your profile first, with PUT /v1/users/me.")
+        raise NoProfileError

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from contracts.ids import is_user_id
-from contracts.profiles import Profile
+from contracts.profiles import DeletedAccountError, Profile
 from murmuration_edge import texts
 
 LONGEST_NAME = 50
@@ -16,14 +16,6 @@ LONGEST_NAME = 50
 
 class UnknownUserError(Exception):
     """There is no profile with this id, or no longer."""
-
-
-class DeletedAccountError(Exception):
-    """Whoever asks has deleted their account."""
-
-
-class NoProfileError(Exception):
-    """Whoever asks has no profile."""
 
 
 class Profiles(Protocol):
@@ -54,7 +46,7 @@ def save(
     name = texts.checked("display_name", display_name, LONGEST_NAME, lines=False)
     saved = profiles.save_profile(user_id, name, is_private, now)
     if saved is None:
-        raise deleted(user_id)
+        raise DeletedAccountError(user_id)
     return saved
 
 
@@ -71,8 +63,3 @@ def some(profiles: Profiles, user_ids: Iterable[str]) -> list[Profile]:
     wanted = dict.fromkeys(user_id for user_id in user_ids if is_user_id(user_id))
     found = profiles.profiles(wanted)
     return [found[user_id] for user_id in wanted if user_id in found]
-
-
-def deleted(user_id: str) -> DeletedAccountError:
-    """Return what the holder of a deleted account is told."""
-    return DeletedAccountError(f"The account {user_id} was deleted, for good. Use another account.")

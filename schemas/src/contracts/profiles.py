@@ -14,6 +14,20 @@ PROJECTION = "user_id, display_name, is_private, created_at, deleted_at, followe
 _NONE = {"N": "0"}
 
 
+class NoProfileError(Exception):
+    """Whoever asks has no profile."""
+
+    def __init__(self) -> None:
+        super().__init__("You have no profile. Create one with PUT /v1/users/me.")
+
+
+class DeletedAccountError(Exception):
+    """Whoever asks has deleted their account."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"The account {user_id} was deleted, for good. Use another account.")
+
+
 @dataclass(frozen=True)
 class Profile:
     """What everyone may know of a person."""

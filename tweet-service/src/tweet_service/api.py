@@ -7,6 +7,7 @@ from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from contracts.ids import PATTERNS
+from contracts.profiles import DeletedAccountError, NoProfileError
 from murmuration_edge import texts
 from murmuration_edge.auth import caller
 from murmuration_edge.caching import NOT_CHANGED
@@ -15,7 +16,7 @@ from murmuration_edge.paging import link_next
 from murmuration_edge.problems import UNAVAILABLE, Problem, Problems
 from tweet_service import posting, tweets
 from tweet_service.audience import Accounts, Author, profiles
-from tweet_service.members import DeletedAccountError, Members, NoProfileError
+from tweet_service.members import Members
 from tweet_service.models import NewTweet, TweetsById, TweetsByIdQuery, TweetsPage, TweetsQuery
 from tweet_service.snowflake import NoWorkerIdError
 from tweet_service.tweets import Store, Tweet

@@ -6,18 +6,11 @@ its account is deleted, and what is posted that much later is erased with the re
 
 from collections.abc import Callable
 
+from contracts.profiles import DeletedAccountError, NoProfileError
 from tweet_service.audience import Accounts
 
 REMEMBERED_SECONDS = 1.0
 MOST_REMEMBERED = 10_000
-
-
-class NoProfileError(Exception):
-    """Whoever asks has no profile."""
-
-
-class DeletedAccountError(Exception):
-    """Whoever asks has deleted their account."""
 
 
 class Members:
@@ -36,9 +29,9 @@ class Members:
             return
         author = self._accounts.author(user_id)
         if author.deleted:
-            raise DeletedAccountError(f"The account {user_id} was deleted, for good. Use another account.")
+            raise DeletedAccountError(user_id)
         if author.profile is None:
-            raise NoProfileError("Others would see nobody: make your profile first, with PUT /v1/users/me.")
+            raise NoProfileError
         if len(self._until) >= MOST_REMEMBERED:
             self._until.clear()
         self._until[user_id] = now + REMEMBERED_SECONDS
