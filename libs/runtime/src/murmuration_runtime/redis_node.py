@@ -1,11 +1,13 @@
 """One Redis node, as this process talks to it: through a gate, and within the deadline.
 
 Rule: a reply is an answer, an error too. A call that was not answered in time is not made again. One whose connection
-turns out to have died while it lay idle is made once more, on a new one.
+turns out to have died while it lay idle is made once more, on a new one. Where one call waited in vain, connections
+that lie idle are not trusted either: what cut one off may have cut them all.
 """
 
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from redis import Redis
@@ -55,8 +57,9 @@ class RedisNode:
 
     def close(self) -> None:
         """Close the connections that lie idle."""
-        while self.idle:
-            self.idle.pop().disconnect()
+        with suppress(IndexError):  # other threads take from them, too
+            while True:
+                self.idle.pop().disconnect()
 
 
 class Call:
@@ -92,7 +95,9 @@ class Call:
             answered = True
             raise
         except TimeoutError:
-            answered = False if time.monotonic() - self._began >= self._node.patience / 2 else None
+            if time.monotonic() - self._began >= self._node.patience / 2:
+                answered = False
+                self._node.close()
             raise
         except ConnectionError as error:
             answered = UNTRUSTED in str(error)
