@@ -2,13 +2,16 @@
 
 import json
 import socket
+import threading
 import urllib.request
+from contextlib import ExitStack
 from urllib.error import HTTPError
 
 import pytest
 
 from murmuration_runtime import admin
 from murmuration_runtime.metrics import announce_build
+from murmuration_testkit.waiting import eventually
 
 
 def get(port, path):
@@ -58,6 +61,41 @@ def test_half_a_request_holds_nobody_up(port):
     assert get(port, "/healthz")[0] == 200
     for each in held:
         each.close()
+
+
+def test_who_sends_a_byte_now_and_then_is_not_waited_for():
+    """A request has one deadline; a byte does not put it off."""
+    with (
+        admin.serving("127.0.0.1", 0, list, patience=0.5) as port,
+        socket.create_connection(("127.0.0.1", port)) as client,
+    ):
+        client.settimeout(0.1)
+
+        def is_over():
+            try:
+                client.sendall(b"G")
+                return client.recv(1) == b""
+            except TimeoutError:
+                return False
+            except OSError:
+                return True
+
+        eventually(is_over, True, within=5)
+
+
+def test_of_very_many_half_requests_the_oldest_gives_way(port):
+    """So they hold a bounded number of threads, and a probe is answered all the same."""
+    with ExitStack() as stack:
+        held = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(admin.MOST + 5)]
+        assert get(port, "/healthz")[0] == 200
+        held[0].settimeout(2)
+        assert held[0].recv(1) == b""
+        eventually(lambda: len(busy()) <= admin.MOST, True, within=2)
+
+
+def busy():
+    """Return the threads that answer somebody."""
+    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
 
 
 def test_any_other_page_is_told_what_there_is(port):
