@@ -1,8 +1,8 @@
 """The admin port: GET /healthz, /readyz and /metrics, on a port and a thread of their own.
 
 Rule: no answer here waits for a store or for the work. A client that sends half a request, or a byte now and then,
-holds nothing but a thread, for so many seconds; of too many requests the oldest ends at once. Alive means that the process
-answers, and is not stuck as requests_in_flight.py says; ready is what readiness.py says.
+holds nothing but a thread, for so many seconds; of too many requests the oldest ends at once. Alive means that the
+process answers, and is not stuck as requests_in_flight.py says; ready is what readiness.py says.
 """
 
 import json
