@@ -3,6 +3,7 @@
 Whatever has to be rendered is in `make proof ONLY=charts`.
 """
 
+import ipaddress
 import re
 import tomllib
 
@@ -94,6 +95,14 @@ def test_dynamodb_is_asked_at_the_addresses_that_a_gateway_endpoint_has(chart, e
     """Those are public ones: a rule for the VPC's own range would keep every pod from DynamoDB and its streams."""
     egress = yaml.safe_load(chart.environment(environment).read_text()).get("networkPolicy", {}).get("egress", {})
     assert "dynamodb" not in egress
+
+
+@pytest.mark.parametrize("environment", ["staging", "production"])
+def test_proxies_are_trusted_by_few_addresses(environment):
+    """A client inside a trusted network names any address as its own, so none holds a cluster's or a VPC's range."""
+    values = yaml.safe_load(CHARTS["gateway"].environment(environment).read_text())
+    networks = [ipaddress.ip_network(each) for each in values["settings"]["TRUSTED_PROXIES"].split()]
+    assert max(each.num_addresses for each in networks) <= 256
 
 
 @pytest.mark.parametrize("name", SERVICES)
