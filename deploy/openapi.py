@@ -27,6 +27,7 @@ INFO = {
     "description": "Who follows whom, and what they say. Every path needs a bearer token, whose `sub` is the caller. "
     "Plain HTTP may be answered with 308 on every path: ask by HTTPS.",
 }
+NOT_OF_THE_API = {"no-route", "precondition-failed"}  # of paths that it does not have, and of pages
 KIND = "application/problem+json"
 Document = dict[str, Any]
 
@@ -90,7 +91,7 @@ def with_gateway_problems(whole: Document, gateway: Sequence[Problem]) -> Docume
 
 def text() -> str:
     """Return what the file must hold."""
-    gateway = [Problem(each.status, each.code) for each in PROBLEMS if each.code != "no-route"]
+    gateway = [Problem(each.status, each.code) for each in PROBLEMS if each.code not in NOT_OF_THE_API]
     return json.dumps(with_gateway_problems(merged(documents()), gateway), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -16,6 +16,7 @@ from murmuration_testkit.waiting import eventually
 from .own_gateway import HOST, PATH, is_problem, own_gateway
 
 pytestmark = pytest.mark.stack
+APP = "https://app.example"
 ADDRESSES = st.ip_addresses(v=4).filter(lambda each: str(each) != "255.255.255.255")  # which is nobody's
 
 
@@ -36,6 +37,39 @@ def test_an_address_that_asks_too_often_is_told_when_to_come_again(tmp_path):
         assert ask("2001:db8:0:2::1").status == 200
         assert ask("203.0.113.7").status == 200
         assert ask("203.0.113.7").json["headers"]["X-Forwarded-For"] == "203.0.113.7"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/nope", {}, 404),
+        ("GET", "/problem", {}, 404),
+        ("AB", "/v1/users/a", {}, 405),
+        ("GET", "/v1/users/ä", {}, 400),
+        ("GET", "/v1/users/a", {"Host": "evil.example"}, 421),
+        ("GET", "/v1/users/a", {"X_Forwarded_Proto": "http"}, 308),
+        ("OPTIONS", "/v1/users/a", {"Origin": APP, "Access_Control_Request_Method": "PUT"}, 204),
+        ("GET", "/docs", {}, 200),
+        ("POST", "/docs", {}, 405),
+    ],
+)
+def test_what_is_refused_or_answered_here_counts_as_a_request(tmp_path, method, path, headers, status):
+    """Looking for paths that are not there is a flood as any other."""
+    said = {"ADDRESS_RATE": "1", "ADDRESS_BURST": "3", "TRUSTED_PROXIES": "127.0.0.1"}
+    said |= {"HOSTS": "127.0.0.1", "HTTPS_ONLY": "true", "CORS_ORIGINS": APP}
+    with own_gateway(tmp_path, **said) as running:
+        answers = [running.ask(method, path, **{"X_Forwarded_Proto": "https"} | headers) for _ in range(6)]
+        assert [each.status for each in answers[:4]] == [status] * 4
+        is_problem(answers[-1], 429, "too-many-requests")
+
+
+def test_a_client_inside_the_trusted_networks_could_name_any_address(tmp_path):
+    """So they are to hold the proxies' addresses and no others: what stands left of another address is not read."""
+    for trusted, limited in (("127.0.0.0/8", "198.51.100.1"), ("127.0.0.1/32", "127.9.9.9")):
+        (tmp_path / limited).mkdir()
+        with own_gateway(tmp_path / limited, TRUSTED_PROXIES=trusted) as running:
+            told = running.ask("GET", "/v1/users/a", X_Forwarded_For="198.51.100.1, 127.9.9.9").json["headers"]
+        assert told["X-Forwarded-For"] == limited
 
 
 def test_nobody_is_believed_who_is_no_trusted_proxy(tmp_path):

@@ -63,11 +63,21 @@ def test_the_document_and_the_problems_are_there_for_everybody(gateway):
 
 
 @pytest.mark.stack
+@pytest.mark.parametrize("part", ["bytes=0-9", "bytes=99999999-"])
+def test_a_page_is_sent_whole(gateway, part):
+    """Whatever part of it was asked for; HTTP allows that, and nobody needs parts."""
+    answer = gateway.ask("GET", "/openapi.json", Range=part)
+    assert (answer.status, answer.body.decode()) == (200, openapi.text())
+    assert len(answer.headers.get_all("X-Request-ID")) == 1
+
+
+@pytest.mark.stack
 def test_the_viewer_loads_nothing_from_elsewhere_and_runs_nothing_inline(gateway):
     """A policy says so to the browser, and every file that the page names is here."""
     page = gateway.ask("GET", "/docs")
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert page.headers["Content-Security-Policy"] == POLICY
+    assert gateway.ask("GET", "/%64ocs").headers["Content-Security-Policy"] == POLICY, "it is the same page"
     assert "unsafe" not in POLICY
     html = page.body.decode()
     loaded = re.findall(r'(?:src|href)="([^"]+)"', html)

@@ -47,9 +47,22 @@ def test_plain_http_is_sent_to_https_whichever_port_it_came_to(tls):
     for port in (plain_port, running.port):
         answer = running.ask("POST", "/v1/users/a?b=c", port=port, Host="api.example:80")
         assert answer.status == 308
+        assert (answer.body, len(answer.headers.get_all("X-Request-ID"))) == (b"", 1)
         assert answer.headers["Location"] == "https://api.example/v1/users/a?b=c"
         assert answer.headers["Strict-Transport-Security"] is None, "a browser ignores it there, and rightly"
         is_problem(running.ask("GET", "/v1/users/a", port=port, Host="evil.example"), 421, "wrong-host")
+
+
+def test_redirects_count_whichever_port_they_are_for(authority, tmp_path):
+    """Who asks by plain HTTP alone is limited, too."""
+    plain_port, pair = free_ports(1)[0], authority.certify("limited")
+    said = {"TLS_CERTIFICATE_FILE": str(pair.certificate), "TLS_KEY_FILE": str(pair.key), "HTTPS_ONLY": "true"}
+    said |= {"HTTP_PORT": str(plain_port), "HOSTS": "127.0.0.1", "ADDRESS_RATE": "1", "ADDRESS_BURST": "3"}
+    with own_gateway(tmp_path, **said) as running:
+        answers = [running.ask("GET", "/v1/users/a", port=port) for port in [plain_port, running.port] * 3]
+        assert [each.status for each in answers[:4]] == [308] * 4
+        is_problem(answers[-1], 429, "too-many-requests")
+        is_problem(answers[-2], 429, "too-many-requests")
 
 
 def test_https_is_answered_with_the_promise_to_stay(tls, context):

@@ -22,6 +22,7 @@ PROBLEMS = (
     Problem(400, "bad-request", "HTTP does not allow this request: send a path in visible ASCII, and one valid Host."),
     Problem(404, "no-route", "No route has this path."),
     Problem(405, "method-not-allowed", "This path does not have this method; Allow names those that it has."),
+    Problem(412, "precondition-failed", "This page has another version than If-Match or If-Unmodified-Since names."),
     Problem(413, "body-too-large", "A body may have at most 64 KiB."),
     Problem(414, "uri-too-long", "A request line may have at most 8 KiB."),
     Problem(421, "wrong-host", "This gateway does not answer for the host that was asked for."),
