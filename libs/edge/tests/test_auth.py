@@ -175,8 +175,8 @@ def test_a_token_is_believed_no_longer_than_its_key(http, keys):
 
 
 def test_tokens_do_not_fill_the_memory(http, keys, monkeypatch):
-    """At the limit the oldest is forgotten, and verified again; the others are still believed."""
-    monkeypatch.setattr(auth, "MOST_BELIEVED", 2)
+    """At the limit the oldest is forgotten, and verified again; the others are still remembered."""
+    monkeypatch.setattr(auth, "MOST_REMEMBERED", 2)
     tokens = {user: bearer(user) for user in "abc"}
     for user in "abcbc":
         http.get("/v1/things/x", headers=tokens[user])

@@ -1,6 +1,7 @@
 """Who is calling: a bearer token of the configured issuer. Nobody acts as somebody else.
 
-Rule: a token that was verified is believed until it expires or its key is withdrawn; nothing here waits for the issuer.
+Rule: a token that was verified is remembered until it expires or its key is withdrawn; nothing here waits
+for the issuer.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ from flask import g, request
 
 from murmuration_edge.settings import EdgeSettings
 
-MOST_BELIEVED = 50_000  # of about 400 bytes each
+MOST_REMEMBERED = 50_000  # of about 400 bytes each
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 _REFUSED = "The token was refused: {reason}. Send another."
 
@@ -46,7 +47,7 @@ class Keys(Protocol):
         """Return the key of this id, without waiting; the same object as long as it is the same key."""
 
 
-class _Believed(NamedTuple):
+class _Remembered(NamedTuple):
     caller_id: str
     until: float
     kid: str | None
@@ -60,27 +61,27 @@ class Tokens:
         self._settings = settings
         self._is_user_id = is_user_id
         self._keys = keys
-        self._believed: dict[bytes, _Believed] = {}
+        self._remembered: dict[bytes, _Remembered] = {}
         self._changing = threading.Lock()
 
     def caller_of(self, token: str, now: float) -> str:
         """Return the user whom a token names, or raise why it is not accepted."""
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
-        known = self._believed.get(digest)
+        known = self._remembered.get(digest)
         if known and now < known.until:
             try:
                 if self._keys.key(known.kid) is known.key:
                     return known.caller_id
             except UnknownKeyError:  # it was withdrawn
                 known = None
-        believed = self._verified(token)
+        remembered = self._verified(token)
         with self._changing:
-            if digest not in self._believed and len(self._believed) >= MOST_BELIEVED:
-                del self._believed[next(iter(self._believed))]  # the oldest
-            self._believed[digest] = believed
-        return believed.caller_id
+            if digest not in self._remembered and len(self._remembered) >= MOST_REMEMBERED:
+                del self._remembered[next(iter(self._remembered))]  # the oldest
+            self._remembered[digest] = remembered
+        return remembered.caller_id
 
-    def _verified(self, token: str) -> _Believed:
+    def _verified(self, token: str) -> _Remembered:
         leeway = self._settings.jwt_leeway_seconds
         try:
             header = jwt.get_unverified_header(token)
@@ -105,7 +106,7 @@ class Tokens:
             raise UnauthorizedError(_REFUSED.format(reason=f"its header typ is not {wanted}"))
         if not self._is_user_id(claims["sub"]):
             raise UnauthorizedError(_REFUSED.format(reason="its claim sub is not a user id"))
-        return _Believed(str(claims["sub"]), expires + leeway, kid, key)
+        return _Remembered(str(claims["sub"]), expires + leeway, kid, key)
 
 
 def authenticate(settings: EdgeSettings, is_user_id: Callable[[str], bool], keys: Keys) -> Callable[[], None]:

@@ -14,7 +14,7 @@ from murmuration_edge.metrics import REFUSED
 from murmuration_edge.operations import Guard, Operation, Operations
 from murmuration_edge.token_buckets import Budget
 
-BESIDES = {"cursor": 2, "expand": 2}  # what a parameter costs besides: a page further down, more rows beside it
+EXTRA_COSTS = {"cursor": 2, "expand": 2}  # what a parameter costs besides: a page further down, more rows beside it
 
 
 class TooManyCallsError(Exception):
@@ -26,9 +26,9 @@ class TooManyCallsError(Exception):
         self.headers = {"Retry-After": str(seconds)}
 
 
-def dearer_with(operation: Operation) -> Mapping[str, int]:
+def extra_costs(operation: Operation) -> Mapping[str, int]:
     """Return which parameters of an operation cost something besides, and how much."""
-    return {name: BESIDES[name] for name in BESIDES if operation.query and name in operation.query.model_fields}
+    return {name: EXTRA_COSTS[name] for name in EXTRA_COSTS if operation.query and name in operation.query.model_fields}
 
 
 def install(app: Flask, operations: Operations, budgets: Sequence[Budget], leases: Leases) -> Guard:
@@ -37,10 +37,10 @@ def install(app: Flask, operations: Operations, budgets: Sequence[Budget], lease
     if unknown := {each.budget for each in operations.by_endpoint.values()} - {*by_name}:
         raise ValueError(f"operations have budgets that no setting has: {', '.join(sorted(unknown))}")
     policies = {each.name: f'"{each.name}";q={each.burst};w={math.ceil(each.burst / each.rate)}' for each in budgets}
-    dearer = {each.name: dearer_with(each) for each in operations.by_endpoint.values()}
+    extra = {each.name: extra_costs(each) for each in operations.by_endpoint.values()}
 
     def guard(operation: Operation) -> None:
-        cost = operation.cost + sum(more for name, more in dearer[operation.name].items() if name in request.args)
+        cost = operation.cost + sum(more for name, more in extra[operation.name].items() if name in request.args)
         standing = leases.take(by_name[operation.budget], caller(), cost)
         g.counted = operation.budget, standing
         if standing.wait > 0:

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from murmuration_edge import headers
-from murmuration_edge.limits import dearer_with
+from murmuration_edge.limits import extra_costs
 from murmuration_edge.operations import Answer, Operation, Operations
 from murmuration_edge.problems import EVERYWHERE, FAILED, HTTP, TOO_MANY, WITH_BODY, WITH_QUERY, Problem, Problems
 from murmuration_edge.schemas import Schemas
@@ -45,7 +45,7 @@ def document(title: str, version: str, operations: Operations, problems: Problem
 
 
 def _described(operation: Operation, schemas: Schemas, problems: Problems) -> dict[str, Any]:
-    more = "".join(f", {cost} more with {parameter}" for parameter, cost in dearer_with(operation).items())
+    more = "".join(f", {cost} more with {parameter}" for parameter, cost in extra_costs(operation).items())
     described: dict[str, Any] = {
         "summary": operation.summary,
         "description": f"Costs {operation.cost} of the budget `{operation.budget}`{more}.",
