@@ -4,8 +4,11 @@ import json
 import re
 from pathlib import Path
 
+from follow_service.profiles import LONGEST_NAME
 from follow_service.settings import Settings as FollowSettings
+from murmuration_edge.texts import BYTES_A_CHARACTER
 from murmuration_testkit.tokens import Issuer
+from tweet_service import posting
 from tweet_service.settings import Settings as TweetSettings
 
 PAGE = (Path(__file__).parents[1] / "clients.md").read_text("utf-8")
@@ -38,6 +41,31 @@ def test_every_call_is_described():
         assert found, f"the document has no {call[0]}"
         named = set(re.findall(r"(\w+)=", re.sub(r"\{.*?\}", "", call["query"] or "")))
         assert named <= sent(found[0], "query"), f"{call[0]} has no such parameter"
+
+
+def test_each_call_costs_what_the_page_says():
+    """By what it is: a list, many ids, or anything else."""
+    assert "Most calls and the home timeline cost 1, other lists 2, many ids 5;" in PAGE
+    for call, operation in OPERATIONS.items():
+        takes = sent(operation, "query")
+        cost = 5 if "id" in takes else 2 if "cursor" in takes and call != ("GET", "/v1/timeline") else 1
+        assert f"Costs {cost} of" in operation["description"], call
+
+
+def test_the_example_knows_every_field_of_a_fault():
+    """So an app can show a fault beside what was typed wrongly."""
+    fields = re.search(r"^type Fault = \{(.+)\};$", PAGE, re.MULTILINE)[1]
+    assert {*re.findall(r"(\w+)\??:", fields)} == {*DOCUMENT["components"]["schemas"]["Fault"]["properties"]}
+
+
+def test_texts_have_the_bounds_that_are_checked():
+    """In characters, and in bytes."""
+    assert f"| {posting.LONGEST} and {LONGEST_NAME} characters" in PAGE
+    assert f"and {BYTES_A_CHARACTER} bytes for each on average" in PAGE
+    problems = (Path(__file__).parents[1] / "problems.md").read_text("utf-8")
+    for code, longest in (("bad-name", LONGEST_NAME), ("bad-text", posting.LONGEST)):
+        (explained,) = re.findall(rf"^## {code}\n([^#]+)", problems, re.MULTILINE)
+        assert f"more than {longest}, more than {longest * BYTES_A_CHARACTER:,} bytes" in explained
 
 
 def test_the_table_of_headers_is_whole():

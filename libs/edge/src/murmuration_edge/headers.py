@@ -22,7 +22,7 @@ OF_ANSWERS: Mapping[str, Header] = {  # a name that is not here cannot be declar
     "ETag": Header("Send it back as If-None-Match, to be told 304 while nothing has changed", ALWAYS, TEXT),
     "Link": Header("The next page, if there is one: rel=next", SOMETIMES, TEXT),
     "Location": Header("Where the new one is read", ALWAYS, {"type": "string", "format": "uri-reference"}),
-    "RateLimit": Header("How much of the budget is left, and in how many seconds there is more", SOMETIMES, TEXT),
+    "RateLimit": Header("What is left of the budget, and in how many seconds it is full again", SOMETIMES, TEXT),
     "RateLimit-Policy": Header("The budget: how many calls in how many seconds", SOMETIMES, TEXT),
     "Retry-After": Header("Seconds to wait before the next try", ALWAYS, {"type": "integer", "minimum": 0}),
     "WWW-Authenticate": Header("Which token is wanted, and what was wrong with this one", ALWAYS, TEXT),
