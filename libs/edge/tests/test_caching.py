@@ -2,9 +2,11 @@
 
 import pytest
 
+from murmuration_testkit.tokens import DAY_S
+
 from .conftest import bearer
 
-ALICE = bearer("alice")
+ALICE = bearer("alice", lifetime_s=DAY_S)  # a whole run may pass before its tests
 
 
 @pytest.mark.parametrize("path", ["/v1/things", "/v1/things/teapot", "/v1/nothing", "/openapi.json"])

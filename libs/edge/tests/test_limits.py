@@ -7,12 +7,13 @@ from murmuration_edge import limits
 from murmuration_edge.leases import Leases
 from murmuration_edge.operations import Operations
 from murmuration_edge.token_buckets import Budget
+from murmuration_testkit.tokens import DAY_S
 
 from .conftest import ISSUER, SETTINGS, bearer
 from .served import create_app
 
 TIGHT = SETTINGS.model_copy(update={"limit_calls_a_minute": 60, "limit_calls_burst": 10})
-ALICE, BOB = bearer("alice"), bearer("bob")
+ALICE, BOB = (bearer(each, lifetime_s=DAY_S) for each in ("alice", "bob"))  # a whole run may pass before their tests
 
 
 @pytest.fixture
