@@ -130,12 +130,16 @@ def threads():
 
 
 class Queue:
-    """A gate of one place that is taken, and calls that wait for it in a known order."""
+    """A gate whose places are taken, and calls that wait for them in a known order."""
 
-    def __init__(self, node, threads):
+    def __init__(self, node, threads, places=1):
         self._looked, self._threads = queue.SimpleQueue(), threads
-        self.gate = StoreGate("test", node.probe, tries=1, places=1, clock=self._clock)
+        self.gate = StoreGate("test", node.probe, tries=1, places=places, clock=self._clock)
         self.order = []
+        for _ in range(places):
+            self.enter()
+
+    def enter(self):
         self.gate.enter()
         self._looked.get()
 
@@ -175,6 +179,19 @@ def test_who_waits_for_a_place_is_turned_away_when_the_node_is_given_up(node, th
         with pytest.raises(StoreAwayError, match="not answered lately"):
             each.result(timeout=30)
     assert waits.order == []
+
+
+def test_who_waits_is_turned_away_too_while_a_probe_still_runs(node, threads):
+    """An old call was answered late, and the node asked again for a moment."""
+    waits = Queue(node, threads, places=2)
+    waits.gate.leave(answered=False)
+    waits.gate.leave(answered=True)
+    waits.enter()
+    waits.enter()
+    waiting = waits.join("first")
+    waits.gate.leave(answered=False)
+    with pytest.raises(StoreAwayError, match="not answered lately"):
+        waiting.result(timeout=30)
 
 
 def test_no_place_is_lost_when_deadlines_and_places_come_at_once(node, threads):

@@ -126,10 +126,10 @@ class StoreGate:
 
     def _give_up(self) -> None:
         """Turn away who waits, and have a thread look; where none can be started, the next call tries again."""
-        if self._probing:
-            return
         while self._turns:
             self._turns.popleft().put(False)
+        if self._probing:
+            return
         _GIVEN_UP.labels(self._node).set(1)
         _log.warning("a store's node is given up until it answers", extra={"node": self._node})
         try:
