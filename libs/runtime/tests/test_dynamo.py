@@ -15,6 +15,8 @@ from urllib3 import HTTPResponse
 from murmuration_runtime import deadlines, dynamo
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 
+SLACK_S = 0.3  # for a busy machine; the pauses of all attempts come to seconds
+
 
 def refusal(code, status=400, **more):
     return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}, **more}, "PutItem")
@@ -80,7 +82,7 @@ def test_a_conflict_is_waited_out_no_longer_than_the_request_may_take():
     began = time.monotonic()
     with deadlines.within(0.05), pytest.raises(StoreAwayError, match="locked"):
         dynamo.retry_conflicts(write)
-    assert time.monotonic() - began < 0.05
+    assert time.monotonic() - began < 0.05 + SLACK_S
 
 
 @pytest.mark.parametrize("code", ["ConditionalCheckFailedException", "ThrottlingException"])

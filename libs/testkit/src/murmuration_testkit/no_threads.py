@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-TOO_LARGE = 1 << 46  # bytes of stack: more than there are addresses for
+TOO_LARGE = 1 << 47  # bytes of stack: more than there are addresses for
 
 
 @contextmanager
