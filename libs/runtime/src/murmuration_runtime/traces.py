@@ -1,4 +1,4 @@
-"""Traces, if somebody asks for them; a process that nobody asked imports nothing of OpenTelemetry.
+"""Traces, if somebody asks for them; a process that nobody asked imports no tracer.
 
 Rule: a trace begins with a request. Its context is W3C's text `traceparent`: it comes with the request, lies in the row
 that the request writes, and goes as a header with the event that the row gives. What brings none begins a trace. A
