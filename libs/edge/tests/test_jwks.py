@@ -2,7 +2,6 @@
 
 import base64
 import json
-import time
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
@@ -10,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm
 
-from murmuration_edge import jwks as pages
-from murmuration_edge.jwks import BadPageError, fetch_keys, page, read_discovery, read_keys
-from murmuration_testkit.issuer_door import DISCOVERY, KEYS, issuer_door
+from murmuration_edge.bounded_pages import BadPageError
+from murmuration_edge.jwks import fetch_keys, read_discovery, read_keys
+from murmuration_testkit.issuer_door import DISCOVERY
 from murmuration_testkit.tokens import Issuer
 
 GOOD = Issuer(headers={"kid": "good"}).published()
@@ -119,26 +118,3 @@ def test_keys_are_found_by_the_discovery_document():
     }
     assert [*fetch_keys(None, "http://issuer", told.__getitem__)] == ["good"]
     assert [*fetch_keys("http://keys/2", "http://issuer", told.__getitem__)] == ["other"]
-
-
-def test_a_page_that_is_too_large_too_slow_or_not_there_is_given_up(monkeypatch):
-    """An issuer can cost the fetcher some seconds and some memory, and no more."""
-    with issuer_door() as door:
-        door.publish(GOOD)
-        assert read_keys(page(door.url + KEYS))
-        with pytest.raises(BadPageError, match="404"):
-            page(f"{door.url}/nothing")
-        door.pages["/large"] = b"x" * 1_000_000
-        with pytest.raises(BadPageError, match="more than"):
-            page(f"{door.url}/large")
-        monkeypatch.setattr(pages, "PAGE_SECONDS", -1)
-        with pytest.raises(BadPageError, match="not sent within"):
-            page(door.url + KEYS)
-        monkeypatch.setattr(pages, "WAIT_SECONDS", 0.2)
-        door.hang()
-        began = time.monotonic()
-        with pytest.raises(BadPageError, match="timed out"):
-            page(door.url + KEYS)
-        assert time.monotonic() - began < 2
-    with pytest.raises(BadPageError, match="refused"):
-        page(door.url + KEYS)

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from murmuration_edge.auth import KeysAwayError, UnknownKeyError
-from murmuration_edge.jwks import BadPageError, read_keys
+from murmuration_edge.bounded_pages import BadPageError
+from murmuration_edge.jwks import read_keys
 from murmuration_edge.signing_keys import PAUSE_SECONDS, START_SECONDS, SigningKeys
 from murmuration_runtime.readiness import Readiness
 from murmuration_testkit.tokens import Issuer

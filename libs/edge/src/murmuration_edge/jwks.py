@@ -1,37 +1,26 @@
-"""The pages on which an issuer publishes its keys: fetched within bounds, and read with suspicion.
+"""The pages on which an issuer publishes its keys, read with suspicion.
 
 Rule: a key of a kind that is not known is left out, with a line in the log; a page without any usable key is no answer.
 """
 
 import json
 import logging
-import time
-import urllib.request
 from collections.abc import Callable
-from http.client import HTTPException
 from typing import Any
 
 import jwt
 
 from murmuration_edge.auth import ALGORITHMS
+from murmuration_edge.bounded_pages import BadPageError, page
 
 DISCOVERY = "/.well-known/openid-configuration"
-WAIT_SECONDS = 3.0  # for the connection, and for each part of an answer
-PAGE_SECONDS = 10.0  # for a whole page
-LARGEST_PAGE = 256 * 1024
-_PART = 16 * 1024
 _WEB = ("http://", "https://")
 _log = logging.getLogger(__name__)
 PublicKeys = dict[str, jwt.PyJWK]
 
 
-class BadPageError(Exception):
-    """The issuer could not be asked, or what it answered is of no use."""
-
-
-def fetch_keys(jwks_url: str | None, issuer: str, read: Callable[[str], bytes] | None = None) -> PublicKeys:
+def fetch_keys(jwks_url: str | None, issuer: str, read: Callable[[str], bytes] = page) -> PublicKeys:
     """Return the issuer's keys by their ids, from this URL or from the one that its discovery document names."""
-    read = read or page
     return read_keys(read(jwks_url or read_discovery(read(issuer.rstrip("/") + DISCOVERY), issuer)))
 
 
@@ -67,23 +56,6 @@ def read_keys(text: bytes) -> PublicKeys:
     if not found:
         raise BadPageError("the JWKS has no key that could verify a token")
     return found
-
-
-def page(url: str) -> bytes:
-    """Fetch a page, but not for longer, and no more, than the bounds say."""
-    until = time.monotonic() + PAGE_SECONDS
-    text = b""
-    try:
-        with urllib.request.urlopen(url, timeout=WAIT_SECONDS) as answer:  # noqa: S310 - settings allow http and https
-            while part := answer.read1(_PART):
-                text += part
-                if len(text) > LARGEST_PAGE:
-                    raise BadPageError(f"{url} has more than {LARGEST_PAGE} bytes")
-                if time.monotonic() > until:
-                    raise BadPageError(f"{url} is not sent within {PAGE_SECONDS:.0f} s")
-    except (OSError, HTTPException, ValueError) as error:
-        raise BadPageError(f"{url} cannot be fetched: {error}") from error
-    return text
 
 
 def _object(text: bytes) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import NoReturn
 import jwt
 
 from murmuration_edge.auth import KeysAwayError, UnknownKeyError
-from murmuration_edge.jwks import BadPageError
+from murmuration_edge.bounded_pages import BadPageError
 from murmuration_edge.metrics import FETCHES, KEYS, KEYS_AGE
 from murmuration_runtime.readiness import Readiness
 
