@@ -82,6 +82,14 @@ def test_what_flask_refuses_is_said_in_our_words(status):
     assert response.json["detail"] != default_exceptions[status].description
 
 
+@pytest.mark.parametrize("path", ["/v1//things/x", "/v1/things//../x", "//v1/things/x"])
+def test_a_path_with_two_slashes_is_no_other_path(http, path):
+    """Werkzeug would redirect it, in HTML, to an address with whatever host was asked for."""
+    response = http.get(path, headers=bearer("alice"))
+    assert (response.status_code, response.content_type) == (404, "application/problem+json")
+    assert "Location" not in response.headers
+
+
 def test_a_store_that_is_away_is_503(caplog):
     """The client hears when to try again; the log says why, once, and the client need not know."""
 

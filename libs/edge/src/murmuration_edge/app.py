@@ -44,6 +44,7 @@ def edge_app(
     package = service.replace("-", "_")
     app = Flask(package)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    app.url_map.merge_slashes = False  # else two slashes are a redirect, to whatever host was asked for
     telemetry.install(app)
     if settings.traces:
         telemetry.install_spans(app)
