@@ -1,7 +1,7 @@
-"""Cold timelines are built beside the requests that found them, and these wait for as long as they may.
+"""Cold timelines are built in threads of their own; the requests wait for them until their deadline.
 
-Rule: one rebuild a user in a process, with a deadline of its own. So a request that waited in vain was not in vain: the
-next one joins the rebuild, or finds the timeline warm. Its thread is a daemon, for which no end of the process waits.
+Rule: one rebuild for each user in a process, with a deadline of its own. So a request that timed out still helps: the
+next one joins its rebuild, or finds the timeline warm. The threads are daemons: the end of the process waits for none.
 """
 
 import logging
@@ -16,7 +16,7 @@ from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.merge import Timeline
 from timeline_service.rebuild_slots import BusyError
 
-SECONDS = 30.0  # that a rebuild may take
+SECONDS = 30.0  # the longest that a rebuild may take
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +28,7 @@ class BackgroundRebuilds:
         self._changing = threading.Lock()
 
     def build(self, user_id: str, build: Callable[[], Timeline]) -> Timeline:
-        """Build, or wait for who builds already; raise DeadlineError if it takes longer than this request may."""
+        """Start a rebuild or join the one that runs; raise DeadlineError if it takes longer than this request may."""
         with self._changing:
             rebuild = self._running.get(user_id)
             if rebuild is None:
@@ -55,7 +55,7 @@ class BackgroundRebuilds:
         except Exception as error:  # noqa: BLE001 - whoever waits is told
             if not isinstance(error, StoreAwayError | BusyError):
                 _log.exception("a timeline was not built for an unforeseen reason")
-            self._forget(user_id)
+            self._forget(user_id)  # first, so that nobody joins a rebuild that is over
             rebuild.set_exception(error)
         else:
             self._forget(user_id)

@@ -1,9 +1,9 @@
-"""What this process may spend of its callers' budgets before it tells the others, and what it does alone.
+"""Counts what each caller spends, and reports it in batches to the buckets that all processes share.
 
-Rule: a call waits for the shared buckets only when its process has spent a batch of that caller's tokens since it told
-them; it tells them of everything within a second. A caller whose bucket is away is counted alone by each process, at
-the full rate, and only one thread asks for it, every second; others are not. So with n processes a caller gets at most
-burst + rate * t + n * batch, and alone n * (burst + rate * t).
+Rule: a call waits for the shared buckets only if it would exceed a batch of that caller's unreported tokens; one thread
+reports the rest within a second. While a caller's shared bucket does not answer, each process counts that caller
+alone, at the full rate, and only that thread asks for the bucket. So in t seconds a caller gets at most
+burst + rate * t + n * batch tokens of n processes, and while they count alone n * (burst + rate * t).
 """
 
 import logging
@@ -35,14 +35,14 @@ class SharedBuckets(Protocol):
     """The buckets that all processes have together."""
 
     def charge(self, charges: Sequence[Charge]) -> Sequence[float | None]:
-        """Take these tokens; return of each bucket in how many seconds it is full.
+        """Take these tokens; return for each bucket the seconds until it is full.
 
-        None is of those that are away, and were not charged; if all are, it raises StoreAwayError.
+        None stands for a bucket that did not answer and was not charged; if none answers, it raises StoreAwayError.
         """
 
 
 class Standing(NamedTuple):
-    """How a caller stands after a call: until when to wait if it was refused, what is left, when all is back."""
+    """How a caller stands after a call: seconds to wait if refused, tokens left, seconds until all are back."""
 
     wait: float
     left: int
@@ -67,7 +67,7 @@ class Leases:
         self._settling = threading.Lock()
 
     def take(self, budget: Budget, caller_id: str, cost: int) -> Standing:
-        """Take what a call costs out of the caller's budget, or nothing: then there is a time to wait."""
+        """Take what a call costs out of the caller's budget; or take nothing, and say how long to wait."""
         known = self._known[budget.name]
         while True:
             now = self._now()
@@ -87,11 +87,11 @@ class Leases:
             self._settle([(budget, caller_id, bucket)])
 
     def keep_settling(self) -> None:
-        """Tell the others of what is owed every second, as long as the process lives."""
+        """Report what is owed every second, as long as the process lives."""
         keep_calling("limits", self.turn, SETTLE_SECONDS)
 
     def turn(self) -> None:
-        """Tell the others of what is owed, and forget the buckets that are full."""
+        """Report what is owed to the shared buckets, and forget the buckets that are full."""
         told: list[bool] = []
         for budget in self._budgets:
             known = self._known[budget.name]
@@ -111,11 +111,11 @@ class Leases:
             self._are_back()
 
     def _settle(self, owing: Sequence[tuple[Budget, str, Bucket]]) -> Sequence[bool]:
-        """Tell the others, and learn from them; return of which buckets they answered."""
+        """Report to the shared buckets, and take over what they answer; return for each whether it answered."""
         if self._shared is None:
             return [False]
         reason = "one of its nodes did not answer"
-        with self._settling:  # one after the other: an answer counts all that this process told before
+        with self._settling:  # one at a time, so that each answer counts what this process reported before
             charges = [Charge(budget, caller_id, bucket.owed) for budget, caller_id, bucket in owing]
             answers: Sequence[float | None]
             try:

@@ -1,7 +1,7 @@
-"""Operations: what a route takes, answers and refuses, said once.
+"""Each route is declared in one place: what it takes, answers and refuses, and what it costs.
 
-Rule: what is declared here is what is checked, and openapi.py describes nothing else. A handler sees only a query and a
-body that their models accept, and runs only after every guard has let the request pass.
+Rule: query and body are checked by the declared models, and openapi.py makes the document from the same declarations. A
+handler runs only after every guard has let the request pass, and sees only a query and a body that their models accept.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ Handler = Callable[..., ResponseReturnValue]
 
 @dataclass(frozen=True)
 class Answer:
-    """One way in which an operation succeeds: what that means, the type of its JSON, and headers that only it has."""
+    """One way in which an operation succeeds: what it means, the type of its JSON, and headers of its own."""
 
     meaning: str
     model: Any = None
@@ -39,19 +39,19 @@ class Operation:
     query: type[Query] | None
     body: type[Body] | None
     headers: Sequence[str]  # request headers that it reads besides those that every operation reads
-    cost: int  # how many calls of the caller's budget it is worth
+    cost: int  # how many tokens one call takes from the caller's budget
     budget: str
 
 
-Guard = Callable[[Operation], object]  # raises what keeps the request out
+Guard = Callable[[Operation], object]  # raises an exception to refuse the request
 
 
 @dataclass
 class Operations:
-    """A service's routes under /v1, and what is known of each by its endpoint.
+    """A service's routes under /v1, and each one's declaration by its Flask endpoint.
 
-    patterns: what the ids in answers look like, by the names of their fields.
-    guards: run before each operation, in this order. Flask's own answers to OPTIONS and to a wrong method are none.
+    patterns: regular expressions for the ids in answers, by the names of their fields.
+    guards: run before each operation, in this order; not before Flask's own answers to OPTIONS and to a wrong method.
     """
 
     blueprint: Blueprint

@@ -1,9 +1,9 @@
-"""The way to one node of a store: nobody waits there for long in vain.
+"""Limits how many calls wait for one node of a store, and for how long.
 
-Rules. A node that has not answered so many calls in a row is given up (breaker.py): calls fail at once, and a thread of
-its own asks every half second whether it is back. So many calls wait at once; who comes when all have waited
-for a while fails at once too, for then it is the node that is slow, and else waits for a place until the deadline.
-A place that is left goes to whoever has waited longest: one thread with many calls takes turns with all the others.
+Rules. After `tries` calls in a row without an answer the node is given up (breaker.py): calls fail at once, and a
+thread asks every half second whether the node is back. At most `places` calls run at once. Further callers queue until
+their deadline, first come, first served; but if no place has changed hands for PATIENCE_SECONDS, the node is slow, and
+they fail at once.
 """
 
 import logging
@@ -21,8 +21,8 @@ from murmuration_runtime.breaker import Breaker
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS
 
-PLACES = 12  # fewer than an edge has threads: the others answer what needs no store
-PATIENCE_SECONDS = 0.5  # that all places may be held by the same calls
+PLACES = 12  # fewer than an edge has threads: some stay free for requests that need no store
+PATIENCE_SECONDS = 0.5  # the longest time in which no place changes hands
 PROBE_SECONDS = 0.5  # between two looks at a node that was given up
 _GIVEN_UP = Gauge(
     "store_node_given_up",

@@ -1,8 +1,8 @@
 """Whether an answer is what an OpenAPI document says. Pure.
 
-Rule: what is not described is a fault, be it a status, a header, a type of content or a field; so is a header that is
-promised and missing, or a body. A path or a method that the document does not have may be answered with a problem, and
-OPTIONS with anything. Clients must live with new fields: the document leaves room for them, and this check does not.
+Rule: a status, header, content type or field that is not described is a fault; so is a promised header or body that is
+missing. A path or a method that the document does not have may be answered with a 4xx problem, and OPTIONS with
+anything. The document allows more fields, so that clients tolerate new ones; this check forbids them.
 """
 
 import json
