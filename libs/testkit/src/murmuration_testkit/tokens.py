@@ -41,9 +41,9 @@ class Issuer:
 
     @property
     def edge_settings(self) -> dict[str, Any]:
-        """What the settings of an edge that nobody serves need, so that it takes this issuer's tokens."""
+        """What the settings of an edge need that nobody serves: it takes this issuer's tokens, and counts alone."""
         jwt_settings = {"jwt_jwks_url": "http://issuer/keys", "jwt_issuer": self.name, "jwt_audience": self.audience}
-        return {"port": 0, "admin_port": 0, **jwt_settings, **wide_limits.SETTINGS}
+        return {"port": 0, "admin_port": 0, "limits_redis_url": None, **jwt_settings, **wide_limits.SETTINGS}
 
     def saying(self, **headers: Any) -> "Issuer":
         """Return an issuer with the same key, whose tokens say this in their headers."""
