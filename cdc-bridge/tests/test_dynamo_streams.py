@@ -4,11 +4,10 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from cdc_bridge.dynamo_streams import PATIENCE, GapError, Streams, plain_pages
+from cdc_bridge.dynamo_streams import PATIENCE, GapError, Streams
 from cdc_bridge.lineage import Shard
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -142,22 +141,18 @@ class Wire:
 
 
 @pytest.fixture
-def over_http():
+def over_http(monkeypatch):
     """Open readers whose endpoint gives the prepared answers."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "test")
     opened = []
 
     def pages(*answers):
         wire = Wire(answers)
-        client = boto3.client(
-            "dynamodbstreams",
-            endpoint_url=wire.url,
-            region_name="eu-central-1",
-            aws_access_key_id="a",
-            aws_secret_access_key="b",
-            config=dynamo.patience(**PATIENCE),
-        )
+        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", wire.url)
+        client = dynamo.streams_client(**PATIENCE)
         opened.extend((client, wire))
-        return Streams(None, plain_pages(client)).open("arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
+        return Streams(None, client).open("arn:" + "x" * 40, "shardId-0000000000000000000007"), wire
 
     yield pages
     for part in opened:
@@ -222,7 +217,7 @@ def ids(page):
 
 @pytest.fixture
 def streams(dynamodb, streams_client):
-    return Streams(dynamodb, plain_pages(streams_client))
+    return Streams(dynamodb, streams_client)
 
 
 @pytest.mark.stack

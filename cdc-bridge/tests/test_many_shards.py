@@ -14,7 +14,7 @@ import pytest
 from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_leases import LeaseTable
-from cdc_bridge.dynamo_streams import Streams, plain_pages
+from cdc_bridge.dynamo_streams import Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import Producers
 from cdc_bridge.lineage import State
@@ -89,7 +89,7 @@ class Hanging:
 @contextmanager
 def bridge(aws, kafka, hanging, over):
     """Run a bridge as app.py wires it, but for a shard that hangs."""
-    streams, leases = Streams(aws.client(), plain_pages(aws.client("dynamodbstreams"))), LeaseTable(aws.client(), "")
+    streams, leases = Streams(aws.client(), aws.client("dynamodbstreams")), LeaseTable(aws.client(), "")
     readers = Settings.model_fields["reader_threads"].default
 
     def steady():

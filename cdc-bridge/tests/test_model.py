@@ -23,7 +23,7 @@ from cdc_bridge.coordinator import Coordinator
 from cdc_bridge.discovery import Discovery
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.dynamo_older_rows import may_have_older_rows
-from cdc_bridge.dynamo_streams import PATIENCE, Streams, plain_pages
+from cdc_bridge.dynamo_streams import PATIENCE, Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import State
@@ -142,7 +142,7 @@ class Model(RuleBasedStateMachine):
         clock = self.aws.process()
         patience = {"attempts": PATIENCE["attempts"], "read_seconds": PATIENCE["read_seconds"]}
         dynamodb = self.aws.client("dynamodb", **patience)
-        streams = Streams(dynamodb, plain_pages(self.aws.client("dynamodbstreams", **patience)))
+        streams = Streams(dynamodb, self.aws.client("dynamodbstreams", **patience))
         leases = LeaseTable(dynamodb, "")
 
         def steady():

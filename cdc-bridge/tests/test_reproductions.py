@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cdc_bridge.dynamo_leases import LeaseTable
-from cdc_bridge.dynamo_streams import Streams, plain_pages
+from cdc_bridge.dynamo_streams import Streams
 from cdc_bridge.gaps import Policy
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.lineage import Row, ShardKey, State
@@ -97,7 +97,7 @@ def test_a_tip_claims_nothing_that_the_stream_has_not_shown():
     committed_at = aws.ms()
     aws.sleep(3600)
     dynamodb, leases = aws.client(), LeaseTable(aws.client(), "")
-    streams = Streams(dynamodb, plain_pages(aws.client("dynamodbstreams")))
+    streams = Streams(dynamodb, aws.client("dynamodbstreams"))
     shard = ShardKey("followers", stream.arn, stream.open_shards()[0])
     leases.note(stream.arn, Row(shard.shard_id, State.OPENED, since=committed_at - 1, tip_at=committed_at - 1))
     lease = hold(leases, shard.stream_arn, shard.shard_id, aws.ms)

@@ -6,9 +6,7 @@ import logging
 import os
 
 import pytest
-from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ReadTimeoutError
-from botocore.httpsession import URLLib3Session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +14,7 @@ from count_aggregator.counting import Counting
 from count_aggregator.ledger import ACTIONS, PLACE, ROOM, Ledger, OvertakenError, Place
 from count_aggregator.tally import tally
 from murmuration_runtime import dynamo
+from murmuration_runtime.dynamo_wire import Answer
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.unkind_aws import Unkindness
 from murmuration_worker.messages import Arrival
@@ -277,22 +276,22 @@ class TestOnDynamoDB:
 
 def spoil(dynamodb, trouble, times):
     """Answer the first transactions as AWS does when there is trouble; return the number of transactions asked for."""
-    asked, wire = itertools.count(), URLLib3Session()
+    asked = itertools.count()
 
-    def answer(request, **_):
+    def lose(**_):
+        if next(asked) < times:
+            raise ReadTimeoutError(endpoint_url="DynamoDB's")
+
+    def refuse(**_):
         if next(asked) >= times:
             return None
-        if trouble not in REFUSALS:
-            wire.send(request)
-            raise ReadTimeoutError(endpoint_url=request.url)
         status, code, reasons = REFUSALS[trouble]
-        response = AWSResponse(request.url, status, {}, None)
         body = {
             "__type": f"com.amazonaws.dynamodb.v20120810#{code}",
             "CancellationReasons": [{"Code": r} for r in reasons],
         }
-        response._content = json.dumps(body).encode()  # noqa: SLF001
-        return response
+        return Answer(status, json.dumps(body).encode())
 
-    dynamodb.meta.events.register("before-send.dynamodb.TransactWriteItems", answer)
+    when, what = ("before-send", refuse) if trouble in REFUSALS else ("after-call", lose)
+    dynamodb.meta.events.register(f"{when}.dynamodb.TransactWriteItems", what)
     return asked

@@ -44,7 +44,7 @@ def whole_way() -> list[dict[str, Any]]:
     ):
         os.environ["AWS_ENDPOINT_URL_DYNAMODB"] = store.url
         bare = boto3.client("dynamodb")
-        worker = dynamo.client(attempts=1, plain=["Query"])
+        worker = dynamo.client(attempts=1)
         deliveries = Deliveries(
             TimelineWriter(nodes),
             DynamoFollows(worker, ""),

@@ -7,18 +7,18 @@ from functools import partial
 
 import boto3
 import pytest
-from botocore.awsrequest import AWSResponse
 
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import PAGE, DynamoFollows
 from fanout_worker.dynamo_tweets import DynamoTweets
 from murmuration_runtime import dynamo
 from murmuration_runtime.dynamo import CONFLICT_ATTEMPTS
+from murmuration_runtime.dynamo_wire import Answer
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.celebrities import Author
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
-client = partial(dynamo.client, attempts=1, plain=["Query"])
+client = partial(dynamo.client, attempts=1)
 
 
 @pytest.mark.stack
@@ -27,7 +27,7 @@ def test_pages_hold_everyone_once(somebody):
     dynamodb, star = client(), somebody()
     fans = {somebody() for _ in range(PAGE + 25)}
     asked = []
-    dynamodb.meta.events.register("before-call.dynamodb.Query", lambda params, **_: asked.append(params["body"]))
+    dynamodb.meta.events.register("before-parameter-build.dynamodb.Query", lambda params, **_: asked.append(params))
     rows = [
         {"PutRequest": {"Item": {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}}}
         for fan in fans
@@ -39,7 +39,7 @@ def test_pages_hold_everyone_once(somebody):
     assert [len(page) for page in pages] == [PAGE, 25]
     assert sorted(fan for page in pages for fan in page) == sorted(fans)
     assert len(asked) == 2
-    assert all(b'"ConsistentRead": true' in body for body in asked)
+    assert all(each["ConsistentRead"] for each in asked)
 
 
 @pytest.mark.stack
@@ -159,13 +159,11 @@ def with_conflicts(times):
     """Build tables whose first updates are answered as AWS answers during a transaction."""
     dynamodb, refused = client(), [0]
 
-    def refuse(request, **_):
+    def refuse(**_):
         if refused[0] == times:
             return None
         refused[0] += 1
-        response = AWSResponse(request.url, 400, {}, None)
-        response._content = b'{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException"}'  # noqa: SLF001
-        return response
+        return Answer(400, b'{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException"}')
 
     dynamodb.meta.events.register("before-send.dynamodb.UpdateItem", refuse)
     return DynamoCelebrities(dynamodb, PREFIX), refused

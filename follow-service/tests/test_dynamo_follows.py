@@ -4,13 +4,13 @@ import json
 import os
 
 import pytest
-from botocore.awsrequest import AWSResponse
 
 from follow_service.dynamo_follows import DynamoFollows
 from follow_service.follows import Account, Edge, FollowingFullError, Outcome, follow, unfollow
 from murmuration_edge.cursors import BadCursorError, encode
 from murmuration_runtime import traces
 from murmuration_runtime.dynamo import client
+from murmuration_runtime.dynamo_wire import Answer
 from murmuration_runtime.errors import StoreAwayError
 
 from .memory import MemoryStore
@@ -280,13 +280,11 @@ def _with_conflicts(times, write):
         cancelled = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException"
         conflict = {"__type": cancelled, "CancellationReasons": reasons}
 
-    def refuse(request, **_):
+    def refuse(**_):
         if refused[0] == times:
             return None
         refused[0] += 1
-        response = AWSResponse(request.url, 400, {}, None)
-        response._content = json.dumps(conflict).encode()  # noqa: SLF001
-        return response
+        return Answer(400, json.dumps(conflict).encode())
 
     dynamodb.meta.events.register(f"before-send.dynamodb.{write}", refuse)
     return DynamoFollows(dynamodb, os.environ.get("TABLE_PREFIX", "")), refused

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.exceptions import ClientError, ParamValidationError
 
 from cdc_bridge.dynamo_errors import errors_about
@@ -21,7 +20,6 @@ from cdc_bridge.lineage import Shard
 from cdc_bridge.pages import FULL_PAGE, GapError, Page, TrimmedError
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
-from murmuration_runtime.throttling import count_throttling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +32,6 @@ PATIENCE: Any = {
     "attempts": 2,
     "connect_seconds": 1,
     "read_seconds": 3,  # a call and its retry end within a lease of ten seconds
-    "connections": 50,  # more than there are threads
 }
 _TRIMMED = "TrimmedDataAccessException"  # older than 24 hours
 _LOST = {
@@ -165,13 +162,7 @@ def _errors(what: str, gap: str | None = None) -> Iterator[None]:
             raise GapError(f"{what}, {gap}: {error}") from error
 
 
-def plain_pages(streams: DynamoDBStreamsClient) -> DynamoDBStreamsClient:
-    """Let the client's pages of records be the JSON that came."""
-    return dynamo.answers_plainly(streams, ["GetRecords"])
-
-
 def connect(table_prefix: str) -> tuple[DynamoDBClient, Streams]:
     """Make the clients from boto3's own environment variables."""
-    streams = count_throttling(boto3.client("dynamodbstreams", config=dynamo.patience(**PATIENCE)))
     dynamodb = dynamo.client(**PATIENCE)
-    return dynamodb, Streams(dynamodb, plain_pages(streams), table_prefix)
+    return dynamodb, Streams(dynamodb, dynamo.streams_client(**PATIENCE), table_prefix)

@@ -21,7 +21,7 @@ def count() -> NoReturn:
     """Count follows until told to stop."""
     settings = read(WorkerSettings)
     # counting tries again with a fresh place
-    one_try = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, checked=False)
+    one_try = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)
     ledger = Ledger(one_try, settings.table_prefix, KEPT_SECONDS, ancestors)
     progress = Progress()
     counting = Counting(ledger, heartbeat=progress.heartbeat)

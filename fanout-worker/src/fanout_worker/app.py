@@ -22,7 +22,7 @@ def fan_out() -> NoReturn:
     """Fan tweets out until told to stop."""
     settings = read(Settings)
     nodes = connect(settings.redis_url, **settings.redis_options())
-    dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, connections=40, plain=["Query"])
+    dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)
     follows = DynamoFollows(dynamodb, settings.table_prefix)
     tweets = DynamoTweets(dynamodb, settings.table_prefix)
     celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)

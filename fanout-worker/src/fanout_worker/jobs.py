@@ -33,7 +33,7 @@ class Job:
     def __init__(self, settings: JobSettings) -> None:
         self._settings = settings
         self._nodes = connect(settings.redis_url, **settings.redis_options())
-        dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4, plain=["Query"])
+        dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)
         self._follows = DynamoFollows(dynamodb, settings.table_prefix)
         self._tweets = DynamoTweets(dynamodb, settings.table_prefix)
         self._celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)

@@ -1,16 +1,9 @@
 """DynamoDB's errors, by what the caller should do; and plain answers."""
 
-import json
-import os
 import time
-from contextlib import nullcontext
-from http import HTTPStatus
-from io import BytesIO
 
 import pytest
-from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError, ConnectTimeoutError, ParamValidationError
-from urllib3 import HTTPResponse
 
 from murmuration_runtime import deadlines, dynamo
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -99,35 +92,6 @@ def test_any_other_error_is_not_tried_again(code):
     assert len(tried) == 1
 
 
-@pytest.mark.stack
-def test_plain_answers_hold_what_parsed_ones_do():
-    """A query's page, and an error in place of one."""
-    parsed, plain = dynamo.client(), dynamo.client(plain=("Query",))
-    prefix = os.environ.get("TABLE_PREFIX", "")
-    query = {
-        "TableName": f"{prefix}followers",
-        "KeyConditionExpression": "followee_id = :me",
-        "ExpressionAttributeValues": {":me": {"S": "runtime-test"}},
-    }
-    for number in range(3):
-        parsed.put_item(
-            TableName=f"{prefix}followers",
-            Item={
-                "followee_id": {"S": "runtime-test"},
-                "follower_id": {"S": f"u{number}"},
-                "followed_at": {"N": str(number + 1)},
-            },
-        )
-    try:
-        assert plain.query(**query)["Items"] == parsed.query(**query)["Items"] != []
-        with pytest.raises(StoreAwayError), dynamo.errors_named():
-            plain.query(**query | {"TableName": "no-such-table"})
-    finally:
-        for number in range(3):
-            key = {"followee_id": {"S": "runtime-test"}, "follower_id": {"S": f"u{number}"}}
-            parsed.delete_item(TableName=f"{prefix}followers", Key=key)
-
-
 class Throttled:
     """A DynamoDB that leaves all but the first key of each request unread, or all of them."""
 
@@ -157,40 +121,3 @@ def test_a_table_that_leaves_keys_unread_again_and_again_is_away():
     with pytest.raises(StoreAwayError, match="tweets unread 5 times"):
         list(dynamo.items(dynamodb, "tweets", [{"id": {"N": "1"}}]))
     assert len(dynamodb.asked) == dynamo.MOST_THROTTLED
-
-
-@pytest.mark.parametrize("checked", [True, False])
-def test_an_unchecked_client_leaves_it_to_dynamodb_to_judge_what_is_sent(monkeypatch, checked):
-    """Whatever else botocore adds stays: the token that makes a transaction safe to repeat."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
-        monkeypatch.setenv(name, "test")
-    sent = []
-
-    def answer(request, **_):
-        sent.append(json.loads(request.body))
-        return AWSResponse(request.url, HTTPStatus.OK, {}, HTTPResponse(BytesIO(b"{}"), preload_content=False))
-
-    client = dynamo.client(checked=checked)
-    client.meta.events.register("before-send.dynamodb.*", answer)
-    wrong = [{"Delete": {"TableName": "followers", "Key": {"followee_id": {"S": 5}}}}]
-    with pytest.raises(ParamValidationError) if checked else nullcontext():
-        client.transact_write_items(TransactItems=wrong)
-    assert [body["TransactItems"] for body in sent] == ([] if checked else [wrong])
-    assert all(body["ClientRequestToken"] for body in sent)
-
-
-def test_dynamodb_is_told_who_asks_in_a_word(monkeypatch):
-    """As AWS' logs show it; botocore's own word for itself takes a tenth of a request's time."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
-        monkeypatch.setenv(name, "test")
-    sent = []
-
-    def answer(request, **_):
-        sent.append(request.headers["User-Agent"])
-        return AWSResponse(request.url, HTTPStatus.OK, {}, HTTPResponse(BytesIO(b"{}"), preload_content=False))
-
-    client = dynamo.client()
-    client.meta.events.register("before-send.dynamodb.*", answer)
-    client.get_item(TableName="users", Key={"user_id": {"S": "alice"}})
-    ((first, *_),) = [each.decode().split() for each in sent]
-    assert first == "murmuration"

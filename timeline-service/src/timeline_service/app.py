@@ -43,7 +43,7 @@ class Rows(NamedTuple):
 
 def dynamo_rows(table_prefix: str) -> Rows:
     """Build the real ones, over one client."""
-    dynamodb = dynamo.client_for_requests(plain=["Query"])
+    dynamodb = dynamo.client_for_requests()
     return Rows(
         DynamoFollows(dynamodb, table_prefix),
         DynamoTweets(dynamodb, table_prefix),

@@ -23,7 +23,6 @@ from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
 
 SERVICE = "tweet-service"
-PLAIN = ["BatchGetItem", "GetItem", "PutItem", "Query"]  # botocore's care takes a quarter of each of these
 
 
 def create_app(
@@ -37,8 +36,7 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
-    client = partial(dynamo.client_for_requests, plain=PLAIN, checked=False)
-    dynamodb = cache(client)  # one for all: it is safe among threads, and takes its time to make
+    dynamodb = cache(dynamo.client_for_requests)  # one for all: it is safe among threads, and takes its time to make
     tweets = tweets or DynamoTweets(dynamodb(), settings.table_prefix)
     accounts = accounts or DynamoAccounts(dynamodb(), settings.table_prefix)
     readiness = Readiness("dynamodb", "worker number")

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
-import orjson
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
+from botocore.httpsession import where
 from tenacity import RetryCallState, RetryError, Retrying, retry_if_exception, wait_random_exponential
 
 from murmuration_runtime import deadlines
-from murmuration_runtime.dynamo_session import obey_deadlines
+from murmuration_runtime.dynamo_calls import Calls
+from murmuration_runtime.dynamo_gate import DynamoGate, no_time_left
+from murmuration_runtime.dynamo_wire import Wire
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
 from murmuration_runtime.throttling import count_throttling
@@ -27,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
 
     Answer = TypeVar("Answer")
 
 CONNECT_SECONDS, READ_SECONDS = 0.5, 1.0  # of a request: there is time for two tries
-USER_AGENT = "murmuration"  # botocore's own is put together anew for each request: a tenth of what one takes
 BATCH = 100  # keys that one BatchGetItem takes
 MOST_THROTTLED = 5  # answers in a row that leave keys unread
 THROTTLED_SECONDS = 0.02  # the first pause; each is longer by this than the one before
@@ -60,66 +64,43 @@ REFUSING = {
 }
 
 
-def client(
-    *,
-    attempts: int = 3,
-    connect_seconds: float = 1,
-    read_seconds: float = 2,
-    connections: int = 32,
-    plain: Sequence[str] = (),
-    checked: bool = True,
-) -> DynamoDBClient:
-    """Make a client whose calls end within seconds; answers of the `plain` operations stay the JSON that came.
-
-    Unless checked, DynamoDB alone judges what is sent: botocore's checks are half of what it takes for a transaction.
-    """
-    config = patience(attempts, connect_seconds, read_seconds, connections).merge(
-        Config(parameter_validation=checked, user_agent=USER_AGENT)
-    )
-    return answers_plainly(count_throttling(boto3.client("dynamodb", config=config)), plain)
-
-
-def client_for_requests(*, plain: Sequence[str] = (), checked: bool = True) -> DynamoDBClient:
-    """Make the client of a service that answers requests: it obeys their deadlines, and leaves alone what is silent."""
-    made = client(attempts=2, connect_seconds=CONNECT_SECONDS, read_seconds=READ_SECONDS, plain=plain, checked=checked)
-    return obey_deadlines(made, READ_SECONDS)
-
-
-def patience(attempts: int, connect_seconds: float, read_seconds: float, connections: int) -> Config:
-    """Return the settings of a client, of the streams' too, whose calls end within seconds."""
-    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
-    return Config(
-        connect_timeout=connect_seconds,
-        read_timeout=read_seconds,
-        retries=retries,
-        max_pool_connections=connections,
-    )
-
-
-Client = TypeVar("Client")
-
-
-def answers_plainly(made: Client, operations: Sequence[str]) -> Client:
-    """Let these operations' answers stay the JSON that came: checking each value is most of what botocore takes.
-
-    Binary then stays base64, and a time stays seconds.
-    """
-    events: Any = made
-    for operation in operations:
-        service = events.meta.service_model.service_id.hyphenize()
-        events.meta.events.register(f"before-parse.{service}.{operation}", _decode)
+def client(*, attempts: int = 3, connect_seconds: float = 1, read_seconds: float = 2) -> DynamoDBClient:
+    """Make a client whose calls end within seconds."""
+    made: DynamoDBClient = _made("dynamodb", attempts, connect_seconds, read_seconds)
     return made
 
 
-def _decode(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
-    """Decode an answer and leave nothing of it to botocore's parser; errors are left as they are."""
-    if response_dict["status_code"] != HTTPStatus.OK:
-        return
-    try:
-        customized_response_dict |= orjson.loads(response_dict["body"])
-    except ValueError as error:
-        raise StoreAwayError(f"DynamoDB sent an answer that is no JSON: {error}") from error
-    response_dict["body"] = b"{}"
+def streams_client(*, attempts: int, connect_seconds: float, read_seconds: float) -> DynamoDBStreamsClient:
+    """Make a client of DynamoDB's streams, whose calls end within seconds."""
+    made: DynamoDBStreamsClient = _made("dynamodbstreams", attempts, connect_seconds, read_seconds)
+    return made
+
+
+def client_for_requests() -> DynamoDBClient:
+    """Make the client of a service that answers requests: it obeys their deadlines, and leaves alone what is silent."""
+    made: DynamoDBClient = _made("dynamodb", 2, CONNECT_SECONDS, READ_SECONDS, gated=True)
+    events: Any = made.meta.events
+    events.register_first("needs-retry.dynamodb", no_time_left, unique_id="no-time-left")
+    return made
+
+
+@cache
+def session() -> botocore.session.Session:
+    """Return what all clients of this process are made from: they share credentials."""
+    return botocore.session.get_session()
+
+
+def _made(service: Any, attempts: int, connect_seconds: float, read_seconds: float, *, gated: bool = False) -> Any:
+    """Make a client that counts what is throttled, and makes its calls of rows the short way (dynamo_calls.py)."""
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
+    config = Config(connect_timeout=connect_seconds, read_timeout=read_seconds, retries=retries)
+    made: Any = count_throttling(boto3.Session(botocore_session=session()).client(service, config=config))
+    ca_file = session().get_config_variable("ca_bundle") or where()
+    wire = Wire(session().get_credentials(), made.meta.region_name, ca_file, connect_seconds)
+    alone = partial(wire.send, seconds=read_seconds)
+    send = DynamoGate(wire.send, made.meta.endpoint_url, read_seconds).send if gated else alone
+    made._make_api_call = Calls(made, send)  # noqa: SLF001 - the one place through which every call goes
+    return made
 
 
 @contextmanager

@@ -12,11 +12,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 
 from contracts.table_files import TableFile, load
 from contracts.topic import DATA
+from murmuration_runtime import dynamo
 from murmuration_testkit.iam import asks, refusal, single, words
 
 if TYPE_CHECKING:
@@ -30,12 +30,11 @@ violations: list[str] = []
 
 
 def pytest_configure() -> None:
-    """Listen to every client that is made from now on."""
-    boto3.setup_default_session()
-    events = boto3.DEFAULT_SESSION.events  # type: ignore[union-attr]
-    events.register("before-parameter-build.dynamodb", _asked)
-    events.register("before-parameter-build.dynamodb-streams", _asked_stream)
-    events.register("after-call.dynamodb", _answered)
+    """Listen to every client that a service makes from now on."""
+    session: Any = dynamo.session()
+    session.register("before-parameter-build.dynamodb", _asked)
+    session.register("before-parameter-build.dynamodb-streams", _asked_stream)
+    session.register("after-call.dynamodb", _answered)
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ that raises KilledError, or is given to `actors.kill()`, is gone as by kill -9.
 
 **Streams.** `stream = aws.stream("followers")`: `stream.roll_over()`, `stream.split(shard_id)`, `stream.open_shards()`;
 records are trimmed after 24 hours and iterators expire after 15 minutes of virtual time. `aws.switch_stream_on(table)`
-makes a new stream. `plain_pages(streams)` works: times then are numbers.
+makes a new stream. Times in records are numbers, as our clients give them.
 
 **Processes.** `aws.process()` is one process's clock (time, ms, monotonic, sleep), apart from the others' by
 CLOCKS_APART_LAG; `aws.process(ahead=3600)` exactly. `aws.client(attempts=3, read_seconds=2)` says how long a hang is.

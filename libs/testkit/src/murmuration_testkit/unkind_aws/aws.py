@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from random import Random
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import botocore.session
@@ -238,20 +237,3 @@ def error(service: str, operation: str, code: str, message: str, status: int = 4
     }
     made: Exception = errors_of(service).from_code(code)(response, operation)
     return made
-
-
-class Events:
-    """What a test's subject may register with a client: only that answers stay the JSON that came."""
-
-    def __init__(self, service: str) -> None:
-        self.plain: set[str] = set()
-        self.meta = SimpleNamespace(
-            service_model=SimpleNamespace(service_id=SimpleNamespace(hyphenize=lambda: service)), events=self
-        )
-
-    def register(self, event: str, _: object) -> None:
-        """Note an operation whose answers stay plain."""
-        what, _service, operation = event.split(".")
-        if what != "before-parse":
-            raise NotImplementedError(f"the fake does not know the event {event}")
-        self.plain.add(operation)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
-from murmuration_testkit.unkind_aws.aws import Events, UnkindAws, error, errors_of
+from murmuration_testkit.unkind_aws.aws import UnkindAws, error, errors_of
 from murmuration_testkit.unkind_aws.expressions import InvalidError
 from murmuration_testkit.unkind_aws.unkindness import Unkindness
 
@@ -28,7 +28,6 @@ class Client:
         self._dice = aws.dice
         self._patience = patience
         self._endpoint = f"https://{self.service}.eu-central-1.amazonaws.com"
-        self.meta = Events("dynamodb" if self.service == "dynamodb" else "dynamodb-streams").meta
         self.exceptions = errors_of(self.service)
 
     def _call(self, operation: str, table: str, act: Callable[[], Answer], *, writes: bool = False) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import uuid
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -139,8 +138,6 @@ class Streams(Client):
         if self._dice.falls(Unkindness.ROUNDED_TIME):
             self._dice.occurred[Unkindness.ROUNDED_TIME] += at != int(at)
             at = int(at)
-        if "GetRecords" not in self.meta.events.plain:
-            at = dt.datetime.fromtimestamp(at, dt.UTC)
         return {**record, "dynamodb": {**change, "ApproximateCreationDateTime": at}}
 
     def _keep(self, iterator: Iterator) -> str:

@@ -6,13 +6,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
 
 import pytest
 
 from murmuration_runtime import deadlines, dynamo
 from murmuration_runtime.deadlines import DeadlineError
-from murmuration_runtime.dynamo_session import TRIES, DynamoSession
+from murmuration_runtime.dynamo_gate import TRIES, DynamoGate
+from murmuration_runtime.dynamo_wire import Request
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.store_gate import PLACES
 from murmuration_testkit.silent_store import silent_store
@@ -20,6 +20,7 @@ from murmuration_testkit.waiting import eventually
 
 SLACK_S = 0.3  # for a busy machine
 NO = (400, b'{"__type": "x#ConditionalCheckFailedException"}')
+NOTHING = Request("", "", b"{}")
 BUSY = (400, b'{"__type": "x#ThrottlingException"}')
 
 
@@ -103,7 +104,7 @@ def test_a_dynamodb_that_hangs_is_given_up_and_noticed_again(client):
         def answered():
             try:
                 with deadlines.within(1), dynamo.errors_named():
-                    return it.get_item(TableName="users", Key={"user_id": {"S": "x"}})["ResponseMetadata"]
+                    return it.get_item(TableName="users", Key={"user_id": {"S": "x"}}) is not None
             except StoreAwayError:
                 return None
 
@@ -140,36 +141,36 @@ class Held:
     def __init__(self):
         self.go_on, self.sent = threading.Event(), queue.SimpleQueue()
 
-    def send(self, request):
-        self.sent.put(request.context.get("read_timeout"))
+    def send(self, _, seconds):
+        self.sent.put(seconds)
         assert self.go_on.wait(30)
 
 
 def test_who_waited_for_a_place_reads_for_no_longer_than_is_left():
     """The deadline is one for the wait and the reading together."""
     held = Held()
-    session = DynamoSession(held, "", patience=1.0)
+    gate = DynamoGate(held.send, "", patience=1.0)
     with ThreadPoolExecutor(PLACES) as threads:
         for _ in range(PLACES):
-            threads.submit(session.send, SimpleNamespace(context={}))
+            threads.submit(gate.send, NOTHING)
         for _ in range(PLACES):
             held.sent.get(timeout=30)
         with deadlines.within(0.9):
             threading.Timer(0.05, held.go_on.set).start()
-            session.send(SimpleNamespace(context={}))
+            gate.send(NOTHING)
         assert held.sent.get() <= 0.85
 
 
 def test_a_deadline_that_is_over_asks_nobody_and_blames_nobody():
     """The place is left as it was."""
     held = Held()
-    session = DynamoSession(held, "", patience=1.0)
+    gate = DynamoGate(held.send, "", patience=1.0)
     for _ in range(2 * PLACES):
         with deadlines.within(0), pytest.raises(DeadlineError):
-            session.send(SimpleNamespace(context={}))
+            gate.send(NOTHING)
     assert held.sent.empty()
     held.go_on.set()
-    session.send(SimpleNamespace(context={}))
+    gate.send(NOTHING)
 
 
 def test_a_short_deadline_is_not_the_stores_fault(client):
@@ -182,9 +183,9 @@ def test_a_short_deadline_is_not_the_stores_fault(client):
 
 
 def test_an_answer_that_cannot_be_read_leaves_its_place(client):
-    """The error comes from within botocore, behind the sending."""
+    """The error comes behind the sending."""
     with server([(200, b"<html>")]) as port:
-        it = dynamo.answers_plainly(client(port), ["GetItem"])
+        it = client(port)
         for _ in range(2 * PLACES):
             with pytest.raises(StoreAwayError, match="no JSON"), deadlines.within(5):
                 it.get_item(TableName="users", Key={"user_id": {"S": "x"}})
