@@ -1,6 +1,5 @@
 """Each record that says something gives one message: its event, or its dead letter."""
 
-import datetime as dt
 import json
 
 import pytest
@@ -57,15 +56,6 @@ def test_what_the_codec_refuses_is_a_dead_letter_too():
     message = message_for(TWEETS, record(None, tweet(created_at=2**64)), CODECS)
     assert message.topic == "TweetCreated.dlq"
     assert message.refusal
-
-
-def test_a_dead_letter_holds_what_json_cannot():
-    """boto3 makes bytes of binary attributes and a datetime of times; they go back to what they were on the wire."""
-    broken = record(None, {"photo": {"B": b"\x00\xff"}, "followee_id": {"S": "ann"}})
-    broken["dynamodb"]["ApproximateCreationDateTime"] = dt.datetime(2026, 11, 18, tzinfo=dt.UTC)
-    value = json.loads(message_for(FOLLOWERS, broken, CODECS).value)
-    assert value["dynamodb"]["NewImage"]["photo"] == {"B": "AP8="}
-    assert value["dynamodb"]["ApproximateCreationDateTime"] == dt.datetime(2026, 11, 18, tzinfo=dt.UTC).timestamp()
 
 
 W3C = f"00-{'a' * 32}-{'b' * 16}-01"

@@ -4,8 +4,6 @@ Rule: every record that should give an event gives exactly one message, so that 
 too large for its topic is never sent: an event becomes a dead letter, and a dead letter loses the end of its record.
 """
 
-import base64
-import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -94,7 +92,7 @@ def _dead_letter(topic: Topic, reason: str, shard: ShardKey, record: Record) -> 
         topic=topic.dlq,
         partition=0,
         key=None,
-        value=json.dumps(record, default=_as_on_the_wire, ensure_ascii=False).encode(),
+        value=json.dumps(record, ensure_ascii=False).encode(),
         headers=[(name, value.encode()) for name, value in headers.items()],
         refusal=reason,
     )
@@ -106,12 +104,3 @@ def _cut(letter: Message, length: int) -> Message:
     """Keep the record's first bytes, and say so in a header."""
     note = f"{length} of {len(letter.value)} bytes"
     return letter._replace(value=letter.value[:length], headers=[*letter.headers, (TRUNCATED, note.encode())])
-
-
-def _as_on_the_wire(value: object) -> str | float:
-    """Undo what boto3 made of the two JSON types that are not plain: binary and time."""
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, dt.datetime):
-        return value.timestamp()
-    raise TypeError(f"a stream record cannot hold a {type(value).__name__}")

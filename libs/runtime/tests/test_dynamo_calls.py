@@ -217,7 +217,6 @@ CALLS = [
     ("scan", on(FilterExpression="followee_id = :me", ExpressionAttributeValues=MINE["ExpressionAttributeValues"])),
     ("batch_get_item", {"RequestItems": {TABLE: {"Keys": [edge("b"), edge("nobody")], "ConsistentRead": True}}}),
     ("batch_write_item", {"RequestItems": {TABLE: [{"PutRequest": {"Item": edge("c", **TIME)}}]}}),
-    ("transact_get_items", {"TransactItems": [{"Get": on(Key=edge("a"))}]}),
     ("transact_write_items", {"TransactItems": [{"Put": on(Item=edge("d"))}, {"Delete": on(Key=edge("c"))}]}),
     (
         "transact_write_items",

@@ -1,11 +1,12 @@
 """The guard sees what a service does to a table, and lets a test do what it likes."""
 
+import json
 import re
 
-import boto3
 import pytest
-from botocore.stub import Stubber
 
+from murmuration_runtime import dynamo
+from murmuration_runtime.dynamo_wire import Answer
 from murmuration_testkit import row_guard
 
 ROW = {"tweet_id": {"S": "1"}, "text": {"S": "hello"}}
@@ -14,15 +15,20 @@ VALUE = {"ExpressionAttributeValues": {":v": {"N": "1"}}}
 CODE = "def ask(client, operation, look, request): look(getattr(client, operation)(**request))"
 
 
+@pytest.fixture(autouse=True)
+def _somewhere(monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "test")
+
+
 def violations(service, operation, request, answer=None, look=lambda _: None, path="/app/rows.py"):
     """Return what the guard has against a service that asks this, gets this answer and looks at it in this way."""
     kind = "dynamodbstreams" if "StreamArn" in request else "dynamodb"
-    client = boto3.client(kind, "eu-central-1", aws_access_key_id="x", aws_secret_access_key="x")
+    client = dynamo.client() if kind == "dynamodb" else dynamo.streams_client(attempts=1)
+    client.meta.events.register("before-send", lambda **_: Answer(200, json.dumps(answer or {}).encode()))
     module = {"__name__": f"{service.replace('-', '_')}.rows"}
     exec(compile(CODE, path, "exec"), module)  # noqa: S102  the guard goes by the names of modules and files
-    with Stubber(client) as store:
-        store.add_response(operation, answer or {})
-        module["ask"](client, operation, look, request)
+    module["ask"](client, operation, look, request)
     found = [*row_guard.violations]
     row_guard.violations.clear()
     return found

@@ -19,6 +19,9 @@ class BadKeyError(Exception):
 
     errors = ({"header": "Idempotency-Key", "detail": "Send 1 to 255 visible ASCII characters."},)
 
+    def __init__(self) -> None:
+        super().__init__("Idempotency-Key: {detail}".format(**self.errors[0]))
+
 
 class ReusedKeyError(Exception):
     """An idempotency key came with another body before."""
@@ -40,7 +43,7 @@ def post_once(store: Store, author_id: str, sent: str, key: str, next_id: Callab
     The claim comes first. So a crash between the two, or two retries at once, end in the same tweet.
     """
     if not _KEY.fullmatch(key):
-        raise BadKeyError("Idempotency-Key: Send 1 to 255 visible ASCII characters.")
+        raise BadKeyError
     text = checked_text(sent)
     digest = sha256(text.encode()).hexdigest()
     while True:

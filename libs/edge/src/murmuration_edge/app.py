@@ -1,10 +1,11 @@
 """The Flask app that an edge starts from; a service's create_app adds its stores and its routes."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 
-from flask import Flask, jsonify
+from flask import Flask, Response
 from flask.typing import ResponseReturnValue
 
 from murmuration_edge import caching, limits, problems, request_deadlines, telemetry
@@ -59,11 +60,11 @@ def edge_app(
     leases = Leases(settings.budgets, connect(shared.url, **shared.options()) if shared else None)
     operations.guards += [lambda _: verify_token(), limits.install(app, operations, settings.budgets, leases)]
     app.register_blueprint(operations.blueprint)
-    described = document(service, version(service), operations, known_problems)
+    described = json.dumps(document(service, version(service), operations, known_problems))
 
     @app.get("/openapi.json")
     def openapi() -> ResponseReturnValue:
-        return jsonify(described)
+        return Response(described, content_type="application/json")
 
     announce_build(service, settings.build_commit, contracts)
     app.extensions[AT_START] = [

@@ -70,7 +70,7 @@ def client(*, attempts: int = 3, connect_seconds: float = 1, read_seconds: float
     return made
 
 
-def streams_client(*, attempts: int, connect_seconds: float, read_seconds: float) -> DynamoDBStreamsClient:
+def streams_client(*, attempts: int = 3, connect_seconds: float = 1, read_seconds: float = 2) -> DynamoDBStreamsClient:
     """Make a client of DynamoDB's streams, whose calls end within seconds."""
     made: DynamoDBStreamsClient = _made("dynamodbstreams", attempts, connect_seconds, read_seconds)
     return made

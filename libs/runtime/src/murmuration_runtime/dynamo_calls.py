@@ -29,7 +29,6 @@ SHORT = frozenset(
         "PutItem",
         "Query",
         "Scan",
-        "TransactGetItems",
         "TransactWriteItems",
         "UpdateItem",
     }
