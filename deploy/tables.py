@@ -48,7 +48,9 @@ def _arguments() -> argparse.Namespace:
     commands.add_parser("status", help="say how far each migration has come, and what comes next")
     expand = commands.add_parser("expand", help="create tables, add indexes, switch first streams on")
     expand.add_argument("--dry-run", action="store_true", help="only say what is missing; then the exit code is 1")
-    start = commands.add_parser("adopt", help="start on tables that had rows before their streams: recount, make cold")
+    start = commands.add_parser(
+        "adopt", help="start on tables that had rows before their streams: recount, tell states, make cold"
+    )
     start.add_argument("--patience", type=float, default=3600, metavar="SECONDS", help="for each job")
     for job, command_line in adopt.COMMANDS.items():
         start.add_argument(f"--{job}", default=command_line, metavar="COMMAND", help=f"instead of `{command_line}`")

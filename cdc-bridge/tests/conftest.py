@@ -48,20 +48,38 @@ def streams(dynamodb, streams_client):
 
 
 @pytest.fixture(scope="session")
-def new_tables(dynamodb):
+def change_tables():
+    """Do a step of deploy/tables.py to the tables under a prefix."""
+
+    def change(prefix, *step):
+        command = [sys.executable, str(REPOSITORY / "deploy/tables.py"), *step]
+        subprocess.run(command, env=os.environ | {"TABLE_PREFIX": prefix}, check=True)  # noqa: S603
+
+    return change
+
+
+@pytest.fixture(scope="session")
+def new_tables(dynamodb, change_tables):
     """Make the system's tables under a prefix, as the deployment does; gone at the end."""
     prefixes = []
 
     def make(prefix):
         prefixes.append(prefix)
-        environment = os.environ | {"TABLE_PREFIX": prefix}
-        subprocess.run([sys.executable, str(REPOSITORY / "deploy/tables.py")], env=environment, check=True)  # noqa: S603
+        change_tables(prefix)
 
     yield make
     names = [name for page in dynamodb.get_paginator("list_tables").paginate() for name in page["TableNames"]]
     for name in names:
         if name.startswith(tuple(prefixes) or "\0"):
             dynamodb.delete_table(TableName=name)
+
+
+@pytest.fixture
+def own_prefix(new_tables):
+    """The prefix of tables that only this test uses."""
+    prefix = f"bridge-{uuid.uuid4().hex[:8]}-"
+    new_tables(prefix)
+    return prefix
 
 
 @pytest.fixture(scope="session")

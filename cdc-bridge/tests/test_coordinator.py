@@ -19,6 +19,7 @@ from cdc_bridge.pages import GapError
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
 from cdc_bridge.tips import QUIET_MS
+from cdc_bridge.translate import TABLES
 from cdc_bridge.turns import Turns
 from contracts import TOPICS, ContractError
 from contracts.examples import codec
@@ -91,7 +92,7 @@ def world():
             lambda: world.now,
             lambda: world.now,
         )
-        sharing = Sharing(world.leases, owner, LEASE_MS, lambda: world.now, lambda: world.now)
+        sharing = Sharing(world.leases, owner, TABLES, LEASE_MS, lambda: world.now, lambda: world.now)
         one = Coordinator(
             ["followers"], discovery, sharing, reader, turns, readiness, look_seconds, 0.2, lambda: world.now
         )
@@ -391,6 +392,17 @@ def test_a_table_that_was_never_seen_is_named_and_waited_for(world):
     world.streams.arn = there
     eventually(lambda: published(world, 5))
     eventually(lambda: world.waiting_for(bridge) == [])
+
+
+def test_a_stream_that_a_migration_is_to_bring_holds_up_nobody_and_is_read_when_it_comes(world):
+    """Ready at once; and from the stream's first record on, without a gap."""
+    world.streams.arn, there = lambda _: None, world.streams.arn
+    bridge, _ = world.start(look_seconds=0.01)
+    eventually(lambda: world.waiting_for(bridge) == [])
+    assert world.leases.rows("table/followers") == {}
+    world.streams.arn = there
+    eventually(lambda: published(world, 5))
+    assert (world.waiting_for(bridge), world.gaps()) == ([], [])
 
 
 def test_a_table_that_goes_away_later_is_measured_and_no_reason_to_be_unready(world, caplog):

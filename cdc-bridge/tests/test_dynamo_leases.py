@@ -123,9 +123,10 @@ class TestLeases:
     def test_a_bridge_is_on_the_list_until_it_leaves(self, leases):
         """Each time that it says so its row changes, whatever its clock."""
         name = str(uuid.uuid4())
-        before = leases.live(name, UNTIL)[name]
-        after = leases.live(name, UNTIL)[name]
+        before = leases.live(name, ["users", "blocks"], UNTIL)[name]
+        after = leases.live(name, ["users"], UNTIL)[name]
         assert (before.expires_at, before.renewals + 1) == (UNTIL, after.renewals)
+        assert (before.tables, after.tables) == ({"users", "blocks"}, {"users"})
         leases.leave(name)
         assert name not in leases.rows("bridges")
 

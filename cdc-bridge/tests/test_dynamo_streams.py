@@ -96,6 +96,17 @@ def test_what_passes_is_no_gap(failure):
         Streams(None, client).open("arn", "shard-7").read(None)
 
 
+@pytest.mark.parametrize("is_to_come", [True, False])
+def test_a_table_without_a_stream_is_waited_for_in_peace_if_a_migration_brings_it(is_to_come):
+    """Else somebody must be told: nothing of what is written to it is published."""
+    streams = Streams(Answers(describe_table=[{"Table": {}}]), None, "", lambda table: is_to_come and table == "users")
+    if is_to_come:
+        assert streams.arn("users") is None
+    else:
+        with pytest.raises(StoreAwayError, match="table users must have a stream"):
+            streams.arn("users")
+
+
 RECORD = {"eventID": "1", "dynamodb": {"ApproximateCreationDateTime": 1.5e9, "Keys": {"k": {"B": "AAEC"}}}}
 FIRST = (200, b'{"ShardIterator": "first"}')
 PAGE = (200, json.dumps({"Records": [RECORD], "NextShardIterator": "next"}).encode())

@@ -11,6 +11,7 @@ from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.leases import Progress
 from cdc_bridge.lineage import Row, ShardKey, State
 from cdc_bridge.sharing import MOVED_AT_ONCE, Sharing
+from cdc_bridge.translate import TABLES
 from contracts.tables import LEASES, MIGRATIONS
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
@@ -147,7 +148,7 @@ def test_when_no_released_bridge_runs_nothing_is_left_behind(world):
 
 def test_what_is_held_in_the_old_place_is_given_back_a_few_at_a_time(world):
     """So it moves without a restart."""
-    sharing = Sharing(world.leases, "us", LEASE_MS, lambda: NOW, lambda: 0)
+    sharing = Sharing(world.leases, "us", TABLES, LEASE_MS, lambda: NOW, lambda: 0)
     held = {}
     for n in range(MOVED_AT_ONCE + 1):
         lease = world.leases.take(world.arn, Row(f"{n}", State.OPENED, since=NOW), "us", UNTIL)

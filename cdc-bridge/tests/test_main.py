@@ -1,5 +1,6 @@
 """The process, on real parts: rows in, events out, whatever happens to it in between."""
 
+import json
 import os
 import re
 import signal
@@ -7,17 +8,22 @@ import subprocess
 import sys
 import time
 import uuid
+from dataclasses import replace
 
 import pytest
 
+from cdc_bridge.app import now_ms
 from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.dynamo_streams import Streams
+from cdc_bridge.gaps import owe_repair
 from contracts import TOPICS
 from contracts.registry import codec_for
+from contracts.table_files import load
+from contracts.topic import DATA
 from murmuration_testkit.topics import largest_batch
 from murmuration_testkit.waiting import eventually
 
-from .records import edge, tweet
+from .records import block, edge, mute, request, tweet, user
 
 TWEETS_TIP = r'cdc_bridge_tip_at_ms\{[^}]*table="tweets"'
 NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:1"}
@@ -97,6 +103,99 @@ class TestBridge:
         assert 'cdc_bridge_events_published_total{topic="FollowChanged"} 2.0' in metrics
         assert 'cdc_bridge_lag_seconds_count{table="followers"} 1.0' in metrics  # a removal carries no time
         assert 'build_info{commit="unknown",' in metrics
+
+    def test_who_is_blocked_muted_and_asked_becomes_events_too(self, start, tap, table, table_prefix, somebody):
+        """Each once and in order, on its own topic; accepting a request ends it only once."""
+        ann, bob = somebody(), somebody()
+        pipe = tap(*TOPICS)
+        start(TABLE_PREFIX=table_prefix).until_ready()
+        table.put("blocks", block(ann, bob, 17))
+        table.delete("blocks", pair=f"{ann}#{bob}")
+        table.put("mutes", mute(ann, bob, 18))
+        table.delete("mutes", muter_id=ann, muted_id=bob)
+        for answered in ({}, {"accepted_at": 20}):
+            table.put("follow_requests", request(ann, bob, 19))
+            if answered:
+                table.put("follow_requests", request(ann, bob, 19, **answered))
+            table.delete("follow_requests", followee_id=ann, follower_id=bob)
+        messages = pipe.until(lambda found: len(found) >= 8, naming(ann))
+        told = {name: [decode(message) for message in messages if message.topic() == name] for name in TOPICS}
+        assert [(e.blocker_id, e.blocked_id, e.blocking, e.occurred_at) for e in told["BlockChanged"]] == [
+            (ann, bob, True, 17),
+            (ann, bob, False, None),
+        ]
+        assert [(e.muter_id, e.muted_id, e.muting, e.occurred_at) for e in told["MuteChanged"]] == [
+            (ann, bob, True, 18),
+            (ann, bob, False, None),
+        ]
+        assert [(e.follower_id, e.followee_id, e.state, e.occurred_at) for e in told["FollowRequestChanged"]] == [
+            (bob, ann, "requested", 19),
+            (bob, ann, "ended", None),
+            (bob, ann, "requested", 19),
+            (bob, ann, "accepted", 20),
+        ]
+
+    def test_an_account_is_told_state_by_state_and_ends_with_a_tombstone(
+        self, start, tap, table, table_prefix, somebody
+    ):
+        """What nobody may know tells nothing, and what happens to a deleted row neither."""
+        ann = somebody()
+        pipe = tap("UserChanged", "UserChanged.dlq")
+        start(TABLE_PREFIX=table_prefix).until_ready()
+        rows = [
+            {"created_at": None, "display_name": None, "followers_count": 1},
+            {"followers_count": 1},
+            {"followers_count": 1, "celebrity_since": "7"},
+            {"followers_count": 2},
+            {"display_name": None, "followers_count": 2, "deleted_at": 9},
+            {"display_name": None, "followers_count": 1, "deleted_at": 9},
+        ]
+        for version, row in enumerate(rows, 1):
+            table.put("users", user(**{"user_id": ann, "version": version} | row))
+        table.delete("users", user_id=ann)
+        partition = TOPICS["UserChanged"].partition
+        last = next(each for each in iter(somebody, None) if partition(each) == partition(ann))  # so it comes behind
+        table.put("users", user(last))
+        messages = pipe.until(lambda found: found and found[-1].key() == last.encode(), naming(ann, last))
+        *states, gone = [message for message in messages if message.key() == ann.encode()]
+        told = [decode(state) for state in states]
+        assert [(e.display_name, e.followers_count, e.version, e.deleted_at) for e in told] == [
+            ("Ann", 1, 2, None),
+            ("Ann", 2, 4, None),
+            (None, 2, 5, 9),
+        ]
+        topic = TOPICS["UserChanged"]
+        assert topic.tombstone(gone.key(), {k: v.decode() for k, v in gone.headers()}).version == 5
+        assert (gone.value(), gone.partition()) == (None, topic.partition(ann))
+
+    def test_the_first_stream_of_users_is_read_as_soon_as_it_is_switched_on_and_a_snapshot_tells_the_rest(
+        self, start, tap, table, new_tables, change_tables, dynamodb, somebody
+    ):
+        """By a bridge that was ready without it; what was written before is no gap, and a snapshot tells it."""
+        prefix, before, after = f"bridge-{uuid.uuid4().hex[:8]}-", somebody(), somebody()
+        streamless = replace(load(DATA)["users"], stream=None)
+        dynamodb.create_table(TableName=f"{prefix}users", BillingMode="PAY_PER_REQUEST", **streamless.create)
+        new_tables(prefix)
+        table = table.under(prefix)
+        pipe = tap("UserChanged")
+        bridge = start(TABLE_PREFIX=prefix).until_ready()
+        table.put("users", user(before))
+        assert "has no stream yet" in bridge.command("snapshot", "users")
+        change_tables(prefix, "switch", "users-stream", "--yes")
+        table.put("users", user(after))
+        messages = pipe.until(bool, naming(before, after))
+        assert [message.key() for message in messages] == [after.encode()]
+        assert bridge.metric("cdc_bridge_gaps_open") == 0
+        owe_repair(LeaseTable(dynamodb, prefix), "users", "shard", "lost", now_ms() - 60_000)
+        eventually(lambda: bridge.metric("cdc_bridge_snapshot_owed_seconds") >= 60)
+        assert "OWED lost" in bridge.command("shards")
+        done = json.loads(bridge.command("snapshot", "users", "--owed").splitlines()[-1])
+        assert (done["message"], done["accounts"], done["moving"], done["broken"]) == ("snapshot done", 2, 0, 0)
+        messages = pipe.until(lambda found: len(found) >= 3, naming(before, after))
+        told = {message.key().decode(): decode(message) for message in messages}
+        assert {key: event.source.shard_id for key, event in told.items()} == dict.fromkeys((before, after), "snapshot")
+        assert "no snapshot is owed" in bridge.command("snapshot", "users", "--owed")
+        eventually(lambda: bridge.metric("cdc_bridge_snapshot_owed_seconds") == 0)
 
     def test_killed_in_the_middle_it_repeats_only_what_lies_behind_the_checkpoint(
         self, start, tap, table, table_prefix, dynamodb, streams_client, somebody
@@ -182,7 +281,7 @@ class TestBridge:
         table = table.under(prefix)
         pipe = tap("FollowChanged")
         both = [start(TABLE_PREFIX=prefix, LEASE_SECONDS="4").until_ready() for _ in range(2)]
-        eventually(lambda: all("cdc_bridge_leases_held 1.0" in bridge.get("/metrics")[1] for bridge in both))
+        eventually(lambda: all("cdc_bridge_leases_held 3.0" in bridge.get("/metrics")[1] for bridge in both))
         victim, other = sorted(both, key=lambda bridge: re.search(TWEETS_TIP, bridge.get("/metrics")[1]) is not None)
         table.put("followers", edge(ann, "one"))
         pipe.until(bool, naming(ann))
@@ -192,7 +291,7 @@ class TestBridge:
         messages = pipe.until(lambda found: decode(found[-1]).follower_id == "two", naming(ann))
         assert time.monotonic() - killed_at < 4 + 1  # and the time to read a page
         assert list(dict.fromkeys(decode(message).follower_id for message in messages)) == ["one", "two"]
-        eventually(lambda: "cdc_bridge_leases_held 2.0" in other.get("/metrics")[1])
+        eventually(lambda: "cdc_bridge_leases_held 6.0" in other.get("/metrics")[1])
 
     def test_a_table_made_again_waits_for_an_operator(self, start, tap, table, new_tables, dynamodb, somebody):
         """What was written between the two streams left no trace; once cleared, the new one is read from its start."""

@@ -29,6 +29,7 @@ from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import State
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.translate import TABLES
 from contracts import TOPICS
 from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError
@@ -158,7 +159,7 @@ class Model(RuleBasedStateMachine):
             return may_have_older_rows(dynamodb, table, arn, clock.ms())
 
         discovery = Discovery(streams, leases, dict, Policy.CONTINUE, State.LEFT, has_older_rows, clock.ms, steady)
-        sharing = Sharing(leases, name, LEASE_MS, clock.ms, steady)
+        sharing = Sharing(leases, name, TABLES, LEASE_MS, clock.ms, steady)
         return Stepped(["followers"], discovery, sharing, reader, ByHand(), Readiness(), 2, 1, steady)
 
     def rows(self, partition):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cdc_bridge.gaps import repair_of
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, State
 from cdc_bridge.orders import OrderError, Orders
@@ -9,6 +10,7 @@ from cdc_bridge.orders import OrderError, Orders
 from .memory import MemoryLeases, hold, take
 
 ARN = "arn:followers/1"
+SNAPSHOT = "the job of snapshots tells every account's state by itself: `python -m cdc_bridge snapshot users`"
 NOW = 1_700_000_000_000
 
 
@@ -42,6 +44,8 @@ def shard(leases):
 @pytest.mark.usefixtures("lease")
 def test_the_list_shows_owner_state_position_lag_and_gap(orders, leases):
     leases.note(ARN, Row("other", State.GAP, gap="unreadable: trimmed"))
+    leases.note("snapshots", Row("arn:users/1 at 5", State.GAP, gap="older rows"))
+    leases.note("snapshots", Row("users", State.READING, position="ann"))
     steps = (
         "`python -m cdc_bridge clear other`, then "
         "count-reconciler recounts by itself; `python -m fanout_worker cold --all`"
@@ -52,7 +56,26 @@ def test_the_list_shows_owner_state_position_lag_and_gap(orders, leases):
         + steps,
         "followers  shard  reading  owner me  position 7  published until 1.5 s ago",
         "topic  FollowChanged  reading",
+        "snapshot  arn:users/1 at 5  OWED older rows",
+        "snapshot  users  reading  behind ann",
     ]
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "repair"),
+    [
+        ("followers", "shardId-1", "count-reconciler recounts by itself; `python -m fanout_worker cold --all`"),
+        ("blocks", "shardId-1", "`python -m fanout_worker cold --all`"),
+        ("users", "shardId-1", SNAPSHOT),
+        ("topics", "UserChanged", SNAPSHOT),
+        ("topics", "UserChanged.dlq", SNAPSHOT),
+        ("topics", "MuteChanged-2", "`python -m fanout_worker cold --all`"),
+        ("topics", "FollowRequestChanged", "nothing here: who was to be notified of a request in the meantime was not"),
+    ],
+)
+def test_what_repairs_a_gap_goes_by_what_was_lost(table, name, repair):
+    """Of a topic that grew too, whose name has a number."""
+    assert repair_of(table, name) == repair
 
 
 def test_a_released_shard_is_anybodys_and_its_owner_writes_nothing_more(orders, leases, lease):

@@ -37,9 +37,10 @@ def records(count, first=1, created_at=NOW):
     return made
 
 
-def message(made):
-    """Make something of every second record: the others concern nobody."""
-    return made["eventID"] if int(position_of(made)) % 2 else None
+def messages(made):
+    """Make something of two records in three, two messages of one of them: the others concern nobody."""
+    number = int(position_of(made))
+    return [f"{number}.{n}" for n in range(number % 3)]
 
 
 def progress(state, position=None, tip_at=0):
@@ -47,7 +48,7 @@ def progress(state, position=None, tip_at=0):
 
 
 def planned(page, state, position=None, refusals=None):
-    return list(plan(page, progress(state, position), position, NOW, refusals or Refusals(), message))
+    return list(plan(page, progress(state, position), position, NOW, refusals or Refusals(), messages))
 
 
 STATES = st.sampled_from([(State.LEFT, None), (State.OPENED, None), (State.READING, "3")])
@@ -59,22 +60,22 @@ def test_a_checkpoint_comes_behind_what_it_covers_and_the_end_behind_all(begun, 
     state, position = begun
     page = Page(records(count, first=4), last)
     actions = planned(page, state, position, Refusals(one_by_one))
-    published, sent = [], []
+    covers = {position_of(one): n for n, one in enumerate(page.records, 1)}
+    sent = []
     for n, action in enumerate(actions):
         match action:
             case Publish():
-                assert len(action.records) == 1 or not one_by_one
-                published += action.records
+                assert not one_by_one or (len(action.records), len(action.messages)) == (1, 1)
+                assert not one_by_one or action.messages == [messages(action.records[0])[action.number]]
                 sent += action.messages
             case Checkpoint(covered):
-                assert covered == position_of(published[-1])
+                assert sent == [made for one in page.records[: covers[covered]] for made in messages(one)]
             case Opened():
                 assert state is State.LEFT
                 assert not page.records
             case Finished():
                 assert n == len(actions) - 1
-    assert published == list(page.records)
-    assert sent == [made for one in page.records if (made := message(one))]
+    assert sent == [made for one in page.records for made in messages(one)]
     assert (Finished() in actions) == last
     checkpoints = [action.position for action in actions if isinstance(action, Checkpoint)]
     assert checkpoints[-1:] == [position_of(one) for one in page.records][-1:]
@@ -143,9 +144,10 @@ class TestGaps:
 
 
 def test_what_kafka_refuses_is_found_by_going_one_by_one():
-    """First the page, then a record, which is then replaced; it may be refused again."""
+    """First the page, then a message, which is then replaced; it may be refused again."""
     page = records(2)
     refusals = Refusals().and_of(Publish(page, []), "too large")
     assert (refusals.one_by_one, refusals.reasons) == (True, {})
     refusals = refusals.and_of(Publish(page[:1], []), "no").and_of(Publish(page[:1], []), "still no")
-    assert refusals.reasons == {"event-1": ["no", "still no"]}
+    refusals = refusals.and_of(Publish(page[:1], [], number=1), "nor its second message")
+    assert refusals.reasons == {("event-1", 0): ["no", "still no"], ("event-1", 1): ["nor its second message"]}

@@ -1,5 +1,6 @@
 """One shard: what is acknowledged is checkpointed, what is not is repeated, and nothing is skipped."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -27,7 +28,7 @@ from .memory import (
     run_in_time,
     take,
 )
-from .records import edge, record
+from .records import edge, history, record, user
 
 CODECS = {name: codec(topic) for name, topic in TOPICS.items()}
 SHARD = ShardKey("followers", "arn:followers", "shard")
@@ -48,9 +49,9 @@ def world(shard):
     """Everything a reader needs, in memory."""
     world = SimpleNamespace(streams=MemoryStreams(shard), leases=MemoryLeases(), kafka=MemoryKafka(), now=1_000)
 
-    def reader(policy=Policy.FAIL):
+    def reader(policy=Policy.FAIL, of=SHARD):
         return ShardReader(
-            SHARD,
+            of,
             hold(world.leases, SHARD.stream_arn, "shard", lambda: world.now),
             CODECS,
             lambda: world.streams.open(SHARD.stream_arn, "shard"),
@@ -113,6 +114,57 @@ def test_a_dead_letter_takes_its_place_and_holds_up_nobody(world, shard):
     assert world.kafka.event_ids() == ALL
     assert [message.topic for message in world.kafka.log].index("FollowChanged.dlq") == 2
     assert world.row().state is State.ENDED
+
+
+class TestTheLastStateOfAKey:
+    """Its record gives two messages: the state, and behind it the tombstone."""
+
+    @pytest.fixture
+    def shard(self):
+        rows = [user(version=1), user(version=2, followers_count=1), user(version=3, deleted_at=9)]
+        return MemoryShard("shard", records=history(rows), closed=True)
+
+    @pytest.fixture
+    def reader(self, world):
+        return lambda: world.reader(of=replace(SHARD, table="users"))
+
+    def test_it_is_checkpointed_when_kafka_has_both(self, world, reader):
+        """Whoever dies in between tells both again, and the tombstone is the last word."""
+        world.streams.page_size = 3
+        first = reader()
+
+        def first_only(messages):
+            world.kafka.log += messages[:3]
+            first.stop()
+            raise PublishError("the producer has ended")
+
+        world.kafka.instead = [first_only]
+        run(first)
+        assert world.row().position is None
+        run(reader())
+        assert [message.value is None for message in world.kafka.log] == 6 * [False] + [True]
+        assert world.row().position == f"{3:021}"
+
+    @pytest.mark.parametrize(
+        ("refused", "told"),
+        [("state", ["state", "state", "letter", "tombstone"]), ("tombstone", 4 * ["state"] + ["letter"])],
+    )
+    def test_a_refusal_of_one_leaves_the_other(self, world, reader, refused, told):
+        """A dead letter comes in the place of the one that Kafka refuses; a state before it may be told again."""
+
+        def kind(message):
+            return "letter" if message.refusal else "tombstone" if message.value is None else "state"
+
+        class OfTheLast(MemoryKafka):
+            def publish(self, messages):
+                if any(kind(it) == refused and dict(it.headers)["version"] == b"3" for it in messages):
+                    raise RefusedError("no")
+                super().publish(messages)
+
+        world.kafka = OfTheLast()
+        run(reader())
+        assert [kind(message) for message in world.kafka.log] == told
+        assert world.row().state is State.ENDED
 
 
 class Picky(MemoryKafka):

@@ -1,11 +1,14 @@
 """Who lives is judged by what its rows do, never by what they say about time."""
 
+from collections import Counter
+
 import pytest
 
 from cdc_bridge.expiry import Expiry
 from cdc_bridge.lease_items import item_of
 from cdc_bridge.lineage import Row, ShardKey, State
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.translate import TABLES
 from contracts.tables import LEASES, MIGRATIONS
 
 from .memory import LEASE_MS, MemoryLeases, hold, take
@@ -28,14 +31,14 @@ def world():
             return self.us.moves(rows, {})
 
     world = World()
-    world.us = Sharing(world.leases, "us", LEASE_MS, lambda: NOW, lambda: world.steady)
+    world.us = Sharing(world.leases, "us", TABLES, LEASE_MS, lambda: NOW, lambda: world.steady)
     return world
 
 
 @pytest.mark.parametrize("ahead", [0, HOUR_MS, -HOUR_MS])
 def test_a_dead_owners_shard_is_taken_after_one_lease(world, ahead):
     """Wherever its clock was."""
-    world.leases.live("dead", NOW + ahead + LEASE_MS)
+    world.leases.live("dead", TABLES, NOW + ahead + LEASE_MS)
     take(world.leases, "arn", "shard", "dead", NOW + ahead)
     first = world.look()
     assert (dict(first.take), first.due_ms) == ({}, LEASE_MS)
@@ -51,7 +54,7 @@ def test_an_owner_that_renews_keeps_its_shard(world):
     """Though its clock stands still, as long ago as you like."""
     held = hold(world.leases, "arn", "shard", lambda: 0, "other")
     for world.steady in range(0, 10 * LEASE_MS, LEASE_MS - 1):
-        world.leases.live("other", 0)
+        world.leases.live("other", TABLES, 0)
         held.renew()
         assert dict(world.look().take) == {}
 
@@ -92,7 +95,26 @@ def test_a_released_bridge_has_no_share_of_what_it_cannot_take(world, is_switche
     released = item_of("bridges", Row("0.2.0", State.READING, epoch=1, expires_at=NOW))
     del released[LEASES.renewals]  # it knows none
     dynamodb.put_item(TableName=LEASES.name, Item=released)
-    world.leases.live("another of ours", NOW)
+    world.leases.live("another of ours", TABLES, NOW)
     world.leases.rows(arn)
     moves = world.us.moves(rows, {})
     assert (len(moves.take), world.us.bridges) == (2 if is_switched else 1, 3)
+
+
+def test_a_bridge_has_no_share_of_a_table_that_it_does_not_read(world):
+    """One up to 0.3.0 knows followers and tweets only: beside it, we take whatever is left, and half of those."""
+    rows = {
+        ShardKey(table, f"arn of {table}", f"{table}-{n}"): Row(f"{table}-{n}", State.OPENED)
+        for table in TABLES
+        for n in range(2)
+    }
+    dynamodb = world.leases._dynamodb  # noqa: SLF001
+    dynamodb.put_item(TableName=LEASES.name, Item=item_of("bridges", Row("0.3.0", State.READING, epoch=1, renewals=1)))
+    taken = Counter(shard.table for shard in world.us.moves(rows, {}).take)
+    assert taken["followers"] + taken["tweets"] == 2
+    assert {table: taken[table] for table in TABLES if table not in ("followers", "tweets")} == {
+        "blocks": 2,
+        "follow_requests": 2,
+        "mutes": 2,
+        "users": 2,
+    }

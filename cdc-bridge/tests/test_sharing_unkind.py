@@ -11,6 +11,7 @@ from cdc_bridge.dynamo_leases import LeaseTable
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import Row, ShardKey, State
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.translate import TABLES
 from contracts.tables import MIGRATIONS
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
@@ -38,7 +39,7 @@ class Bridge:
     def __init__(self, aws, name, ahead):
         self.clock = aws.process(ahead)
         self.leases = LeaseTable(aws.client("dynamodb"), "")
-        self.sharing = Sharing(self.leases, name, LEASE_MS, self.clock.ms, self.steady)
+        self.sharing = Sharing(self.leases, name, TABLES, LEASE_MS, self.clock.ms, self.steady)
         self.held = {}
 
     def steady(self):

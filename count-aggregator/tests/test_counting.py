@@ -4,6 +4,7 @@ import itertools
 import json
 import logging
 import os
+from dataclasses import replace
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -16,6 +17,7 @@ from count_aggregator.tally import tally
 from murmuration_runtime import dynamo
 from murmuration_runtime.dynamo_wire import Answer
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.metrics import METRICS
 from murmuration_testkit.unkind_aws import Unkindness
 from murmuration_worker.messages import Arrival
 
@@ -75,6 +77,20 @@ def test_a_batch_of_distinct_users_is_split_and_a_viral_one_is_not():
     ledger = MemoryLedger()
     Counting(ledger).count(PARTITION, TOPIC_ID, arrivals([event(n, f"a-{n}", "star") for n in range(1, 301)]))
     assert ledger.sizes == [ACTIONS] * 3 + [3 + 9]
+
+
+def test_the_lag_of_unfollows_is_measured_by_the_streams_time():
+    """They have no other; one that a bridge wrote without it is not measured, nor is a follow."""
+    unfollow = event(2, following=False)
+    earlier, later = replace(unfollow, recorded_at=3_000), replace(event(3, following=False), recorded_at=8_000)
+    for events, seconds in (
+        ([replace(event(1), occurred_at=1_000, recorded_at=0)], 0),
+        ([unfollow], 0),
+        ([earlier, later], 7),
+    ):
+        before = METRICS.get_sample_value("count_aggregator_unfollow_lag_seconds_sum")
+        Counting(MemoryLedger(), now=lambda: 10).count(PARTITION, TOPIC_ID, arrivals(events))
+        assert METRICS.get_sample_value("count_aggregator_unfollow_lag_seconds_sum") == before + seconds
 
 
 def test_what_vanished_is_told_once_and_only_when_it_is_written(caplog):

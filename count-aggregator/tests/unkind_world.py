@@ -108,14 +108,8 @@ class World:
         return Recount(accounts, top, ledger, BridgeProgress(self._dynamodb, ""), reconciliation)
 
     def lose_an_event(self):
-        """Have the next event never come to the topic; the bridge says so."""
+        """Have the next event never come to the topic; the bridge says so before it goes on."""
         self._lose += 1
-        row = {
-            LEASES.stream_arn: {"S": LEASES.recounts()},
-            LEASES.shard_id: {"S": f"shard at {self.aws.ms()}"},
-            LEASES.gap: {"S": "an event was lost"},
-        }
-        self._dynamodb.put_item(TableName=LEASES.name, Item=row)
 
     def corrupt(self, user, by):
         """Change a count, as nobody may."""
@@ -195,6 +189,12 @@ class World:
         followee, follower = keys[FOLLOWERS.followee_id]["S"], keys[FOLLOWERS.follower_id]["S"]
         if self._lose:
             self._lose -= 1
+            row = {
+                LEASES.stream_arn: {"S": LEASES.recounts()},
+                LEASES.shard_id: {"S": f"shard at {self.aws.ms()}"},
+                LEASES.gap: {"S": "an event was lost"},
+            }
+            self._dynamodb.put_item(TableName=LEASES.name, Item=row)
             self.injected[followee, "followers"] -= change
             self.injected[follower, "following"] -= change
             return

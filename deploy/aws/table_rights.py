@@ -3,6 +3,7 @@
 Rule: an action is allowed on the table, index or streams that the file names it for. A write may name only attributes
 that the service writes or checks: nobody but count-aggregator can write counts. A read of another service's table must
 name attributes (dynamodb:Select), and only those that the file lets the service read. The owner may read whole rows.
+Reads of several tables share a statement where none of them has an attribute that only another lets be read.
 """
 
 from collections import defaultdict
@@ -19,7 +20,10 @@ TABLES_JOB = "deploy"  # as schemas/tables calls `deploy/tables.py`
 MAKES_TABLES = {"CreateTable", "DescribeTable"}
 LETS_EXPIRE = {"DescribeTimeToLive", "UpdateTimeToLive"}
 MIGRATES_ROWS = {"DeleteItem", "GetItem", "PutItem", "Scan", "UpdateItem"}
+ATTRIBUTES = "dynamodb:Attributes"
 Condition = tuple[tuple[str, str, tuple[str, ...]], ...]  # operator, key, values
+Group = tuple[Condition, tuple[str, ...]]  # and the actions that are allowed under it
+Named = tuple[Group, list[str]]  # and the resources
 
 
 class Right(NamedTuple):
@@ -41,6 +45,7 @@ def statements(service: str, files: Mapping[str, TableFile], migrations: Mapping
     resources = defaultdict(list)
     for (condition, resource), allowed in sorted(actions.items()):
         resources[condition, tuple(sorted(allowed))].append(resource)
+    places = {_resource(file, part): file for file in files.values() for part in _parts(file)}
     return [
         {
             "Effect": "Allow",
@@ -48,8 +53,40 @@ def statements(service: str, files: Mapping[str, TableFile], migrations: Mapping
             "Resource": [{"Fn::Sub": resource} for resource in named],
             **({"Condition": _words(condition)} if condition else {}),
         }
-        for (condition, allowed), named in sorted(resources.items(), key=str)
+        for (condition, allowed), named in sorted(_together(resources, places).items(), key=str)
     ]
+
+
+def _together(alone: Mapping[Group, list[str]], files: Mapping[str, TableFile]) -> dict[Group, list[str]]:
+    """Put reads into one statement that differ only in attributes, where none of the tables has another's."""
+    found: dict[Group, list[str]] = {}
+    for group, resources in sorted(alone.items()):
+        other = next((each for each in found if _may_share((group, resources), (each, found[each]), files)), group)
+        names = tuple(sorted(_attributes(group) | _attributes(other)))
+        condition = tuple((*rule[:2], names) if rule[1] == ATTRIBUTES else rule for rule in group[0])
+        found[condition, group[1]] = sorted([*resources, *found.pop(other, ())])
+    return found
+
+
+def _may_share(one: Named, other: Named, files: Mapping[str, TableFile]) -> bool:
+    both = _attributes(one[0]) | _attributes(other[0])
+    alike = one[0][1] == other[0][1] and _silent(one[0]) == _silent(other[0]) and {*one[0][1]} <= READS
+    return alike and all(
+        both & {*files[place].attributes} <= _attributes(group) for group, places in (one, other) for place in places
+    )
+
+
+def _attributes(group: Group) -> set[str]:
+    return {name for _, key, names in group[0] if key == ATTRIBUTES for name in names}
+
+
+def _silent(group: Group) -> list[Any]:
+    """Return its condition without the attributes that it names."""
+    return [rule[:2] if rule[1] == ATTRIBUTES else rule for rule in group[0]]
+
+
+def _parts(file: TableFile) -> Iterator[str]:
+    yield from ("table", "stream", *file.indexes)
 
 
 def _rights(service: str, file: TableFile) -> Iterator[Right]:
@@ -91,7 +128,7 @@ def _reading(service: str, file: TableFile, part: str, action: str) -> Condition
     told = "StringEquals" if action in SELECTS else "StringEqualsIfExists"
     named = tuple(sorted({*_keys(file, part), *_named(service, file, "read_by")}))
     return (
-        ("ForAllValues:StringEquals", "dynamodb:Attributes", named),
+        ("ForAllValues:StringEquals", ATTRIBUTES, named),
         (told, "dynamodb:Select", ("COUNT", "SPECIFIC_ATTRIBUTES")),
     )
 
@@ -101,7 +138,7 @@ def _writing(service: str, file: TableFile) -> Condition:
     own = {*_named(service, file, "written_by"), *_named(service, file, "checked_by")}
     named = tuple(sorted({*file.key, *own}))
     silent = () if service == file.owner else (("StringEqualsIfExists", "dynamodb:ReturnValues", ("NONE",)),)
-    return (("ForAllValues:StringEquals", "dynamodb:Attributes", named), *silent)
+    return (("ForAllValues:StringEquals", ATTRIBUTES, named), *silent)
 
 
 def _keys(file: TableFile, part: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Write the CloudFormation templates beside this file anew, from schemas/tables, schemas/migrations and schemas/topics.
 
-tables.yaml has the tables, access.yaml a role for each service and each job, with a policy of no more than it needs.
+tables.yaml has the tables, access.yaml a role for each service and each job, with a policy of no more than it needs,
+readers.yaml a policy for each topic, for consumers outside.
 With --check nothing is written; the exit code is 1 if a template is not what its files say.
 """
 
@@ -19,23 +20,18 @@ from contracts.topic import DATA
 
 HERE = Path(__file__).parent
 HEAD = "# Made by deploy/aws/templates.py from schemas/; do not edit. `python deploy/aws/templates.py` makes it anew.\n"
-WIDTH = 110
+WIDTH = 160
+SHORT = 250  # characters: a template may have no more than 51,200 bytes
 JOBS = {table_rights.TABLES_JOB: "tables", topic_rights.TOPICS_JOB: "schemas"}  # by their charts
 NAME = {"Type": "String", "Default": "", "AllowedPattern": "[a-zA-Z0-9_.-]*"}
 PREFIX = {**NAME, "Description": "TABLE_PREFIX of the services: stands before the name of every table"}
-TRUSTED = """{
-  "Version": "2012-10-17",
-  "Statement": [{
-    "Effect": "Allow",
-    "Action": "sts:AssumeRoleWithWebIdentity",
-    "Principal": {"Federated": "arn:${AWS::Partition}:iam::${AWS::AccountId}:oidc-provider/${OidcIssuer}"},
-    "Condition": {"StringEquals": {
-      "${OidcIssuer}:aud": "sts.amazonaws.com",
-      "${OidcIssuer}:sub": "system:serviceaccount:${Namespace}:${%s}"
-    }}
-  }]
-}
-"""
+OWN_GROUPS = {"OwnGroups": {"Fn::Not": [{"Fn::Equals": [{"Ref": "GroupPrefix"}, ""]}]}}
+TRUSTED = (
+    '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity", '
+    '"Principal": {"Federated": "arn:${AWS::Partition}:iam::${AWS::AccountId}:oidc-provider/${OidcIssuer}"}, '
+    '"Condition": {"StringEquals": {"${OidcIssuer}:aud": "sts.amazonaws.com", '
+    '"${OidcIssuer}:sub": "system:serviceaccount:${Namespace}:${%s}"}}}]}'
+)
 
 
 def tables() -> dict[str, Any]:
@@ -99,10 +95,45 @@ def access() -> dict[str, Any]:
             "Irsa": {"Fn::Not": [{"Fn::Equals": [{"Ref": "OidcIssuer"}, ""]}]},
             "PodIdentity": {"Fn::Not": [{"Fn::Equals": [{"Ref": "EksCluster"}, ""]}]},
             "MskIam": {"Fn::Not": [{"Fn::Equals": [{"Ref": "MskCluster"}, ""]}]},
-            "OwnGroups": {"Fn::Not": [{"Fn::Equals": [{"Ref": "GroupPrefix"}, ""]}]},
+            **OWN_GROUPS,
         },
         "Resources": resources,
         "Outputs": outputs,
+    }
+
+
+def readers() -> dict[str, Any]:
+    """Return the template of the policies for consumers outside: one a topic, so that each gets what it needs."""
+    kafka = _kafka()
+    kafka["MskCluster"] = {
+        "Type": "String",
+        "AllowedPattern": "[^/:]+/[^/:]+",
+        "Description": "NAME/UUID, as its ARN ends",
+    }
+    policies = {
+        f"Read{stem}": _policy(f"What a consumer of {stem} may do on MSK", topic_rights.reader_statements(topic))
+        for stem, topic in TOPICS.items()
+    }
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": "For consumers outside: what whoever reads a topic of Murmuration's may do on MSK",
+        "Parameters": kafka,
+        "Conditions": OWN_GROUPS,
+        "Resources": policies,
+        "Outputs": {name: {"Value": {"Ref": name}} for name in policies},
+    }
+
+
+def _kafka() -> dict[str, Any]:
+    return {
+        "TopicPrefix": {**NAME, "Description": "KAFKA_TOPIC_PREFIX of the services"},
+        "GroupPrefix": {**NAME, "Description": "KAFKA_GROUP_PREFIX of the services; TopicPrefix if it is empty"},
+        "MskCluster": {
+            "Type": "String",
+            "Default": "",
+            "AllowedPattern": "([^/:]+/[^/:]+)?",
+            "Description": "NAME/UUID, as the cluster's ARN ends; empty if Kafka does not ask IAM",
+        },
     }
 
 
@@ -110,13 +141,7 @@ def _parameters() -> dict[str, Any]:
     text = {"Type": "String", "Default": ""}
     return {
         "TablePrefix": PREFIX,
-        "TopicPrefix": {**NAME, "Description": "KAFKA_TOPIC_PREFIX of the services"},
-        "GroupPrefix": {**NAME, "Description": "KAFKA_GROUP_PREFIX of the services; TopicPrefix if it is empty"},
-        "MskCluster": {
-            **text,
-            "AllowedPattern": "([^/:]+/[^/:]+)?",
-            "Description": "NAME/UUID, as the cluster's ARN ends; empty if Kafka does not ask IAM",
-        },
+        **_kafka(),
         "Namespace": {"Type": "String", "MinLength": 1, "Description": "the services' Kubernetes namespace"},
         "EksCluster": {**text, "Description": "for EKS Pod Identity: the cluster's name, without the account's id"},
         "OidcIssuer": {
@@ -180,16 +205,24 @@ def _camel(name: str) -> str:
 
 def texts() -> dict[Path, str]:
     """Return each template's file and text."""
-    made = {HERE / "tables.yaml": tables(), HERE / "access.yaml": access()}
-    return {path: HEAD + yaml.dump(it, Dumper=_Plain, sort_keys=False, width=WIDTH) for path, it in made.items()}
+    made = {HERE / "tables.yaml": tables(), HERE / "access.yaml": access(), HERE / "readers.yaml": readers()}
+    return {
+        path: HEAD + yaml.dump(it, Dumper=_Plain, sort_keys=False, width=WIDTH, default_flow_style=None)
+        for path, it in made.items()
+    }
 
 
 class _Plain(yaml.SafeDumper):
-    """Writes what occurs twice twice: CloudFormation reads no anchors of its own."""
+    """Writes what occurs twice twice: CloudFormation reads no anchors of its own. What is short stands on one line."""
 
     def ignore_aliases(self, data: Any) -> bool:
         del data
         return True
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
+        if "Fn::Sub" in mapping:  # very many, and shorter without braces and quotes
+            return super().represent_mapping(tag, mapping, flow_style=False)
+        return super().represent_mapping(tag, mapping, flow_style or len(str(mapping)) < SHORT or None)
 
 
 def _lines(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

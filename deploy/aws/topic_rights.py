@@ -5,13 +5,14 @@ whoever writes or reads may connect and describe; whoever writes as an idempoten
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from contracts.acls import grants
+from contracts.acls import Grant, grants, of_reader
 from contracts.topic import Topic
 
 TOPICS_JOB = "topics"  # `python -m contracts apply`
+READERS = "readers"  # consumers outside: what their groups begin with
 MAKES_TOPICS = (
     "AlterTopicDynamicConfiguration",
     "CreateTopic",
@@ -24,19 +25,28 @@ ACTIONS = {
     ("DescribeConfigs", "topic"): ("DescribeTopicDynamicConfiguration",),
     ("Read", "group"): ("AlterGroup", "DescribeGroup"),
 }
+_CALLED = (lambda name: f"${{TopicPrefix}}{name}", lambda name: f"${{Groups}}{name}")
 CLUSTER = "arn:${AWS::Partition}:kafka:${AWS::Region}:${AWS::AccountId}:"
 
 
 def statements(service: str, topics: Mapping[str, Topic]) -> list[Any]:
     """Return the statements of a service's policy; none of one that does not speak to Kafka."""
-    actions: dict[str, set[str]] = defaultdict(set)
-    if service == TOPICS_JOB:
-        for topic in topics.values():
-            for name in (topic.name, topic.dlq):
-                actions[f"topic/${{MskCluster}}/${{TopicPrefix}}{name}"] |= {*MAKES_TOPICS}
-    for grant in grants(topics, lambda name: f"${{TopicPrefix}}{name}", lambda name: f"${{Groups}}{name}"):
-        if grant.service == service:
-            actions[f"{grant.resource}/${{MskCluster}}/{grant.name}"] |= {*ACTIONS[grant.operation, grant.resource]}
+    jobs = [topic for topic in topics.values() if service == TOPICS_JOB]
+    made = {f"topic/${{MskCluster}}/${{TopicPrefix}}{name}" for topic in jobs for name in (topic.name, topic.dlq)}
+    granted = [grant for grant in grants(topics, *_CALLED) if grant.service == service]
+    return _statements({resource: {*MAKES_TOPICS} for resource in made}, granted)
+
+
+def reader_statements(topic: Topic) -> list[Any]:
+    """Return the statements of the policy of a consumer outside that reads this topic."""
+    return _statements({}, of_reader(READERS, [topic], *_CALLED))
+
+
+def _statements(more: Mapping[str, set[str]], granted: Iterable[Grant]) -> list[Any]:
+    actions: dict[str, set[str]] = defaultdict(set, more)
+    for grant in granted:
+        name = f"{grant.name}{'*' * grant.prefixed}"
+        actions[f"{grant.resource}/${{MskCluster}}/{name}"] |= {*ACTIONS[grant.operation, grant.resource]}
     if not actions:
         return []
     writes = any("WriteData" in each for each in actions.values())

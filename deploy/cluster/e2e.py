@@ -14,7 +14,7 @@ from pathlib import Path
 
 import changes
 import stores
-from kube import HELM, NAMESPACE, RefusedError, build, helm, kubectl, run, settled, upgrade
+from kube import CHARTS, HELM, NAMESPACE, RefusedError, build, helm, kubectl, run, settled, upgrade
 from telling import NotAsItShouldBeError, expect, keep, say, timed
 
 from murmuration_testkit.people import get
@@ -53,7 +53,7 @@ def edges() -> None:
 
 def workers() -> None:
     """Install bridge, aggregator and fan-out, behind which the traffic's events have gathered meanwhile."""
-    for name in WORKERS:
+    for name in (*WORKERS, "suggestions"):  # its CronJob is suspended there
         timed(name, upgrade, name)
     for name in (*EDGES, *WORKERS):
         say(f"    {name} runs {build(name)}")
@@ -63,7 +63,7 @@ def uninstalled() -> None:
     """Uninstall every chart: no table and no topic goes with it."""
     before = stores.tables(), stores.topics_there()
     expect("tables and topics before", all(before), wanted=True)
-    for name in ("tables", "schemas", *EDGES, *WORKERS):
+    for name in CHARTS:
         helm("uninstall", name, "--wait")
     expect("the tables and topics afterwards", (stores.tables(), stores.topics_there()), before)
 

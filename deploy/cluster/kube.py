@@ -14,6 +14,7 @@ HELM = os.environ.get("HELM") or "helm"
 CHARTS = {
     "tables": "deploy/tables-chart",
     "schemas": "schemas/chart",
+    "suggestions": "suggestions/chart",
     "gateway": "deploy/gateway/chart",
     **{
         name: f"{name}/chart"
@@ -23,7 +24,7 @@ CHARTS = {
         )
     },
 }
-SERVICES = tuple(list(CHARTS)[2:])
+SERVICES = tuple(list(CHARTS)[3:])
 TIMEOUT = "180s"
 
 

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
-from kube import NAMESPACE, SERVICES, apply, kubectl
+from kube import CHARTS, NAMESPACE, apply, kubectl
 
 from murmuration_runtime import dynamo
 from murmuration_runtime.kafka_connection import KafkaSettings
@@ -35,6 +35,7 @@ DOORS = {  # name: the port in the cluster, and the variable of the port where t
     "kafka": (9092, "KAFKA_PORT"),
     "redis": (6379, "REDIS_PORT"),
     "limits-redis": (6379, "LIMITS_REDIS_PORT"),
+    "suggestions-redis": (6379, "SUGGESTIONS_REDIS_PORT"),
     "dynamodb": (8443, "SECURE_PORT"),
     "registry": (8443, "SECURE_PORT"),
     "issuer": (8443, "SECURE_PORT"),
@@ -66,7 +67,7 @@ def keys() -> None:
     """Have each service's secrets, whom to trust, a token for `helm test`, and a new certificate of the gateway."""
     ca = (_directory() / "certificates/ca.pem").read_text()
     apply(_named("v1", "ConfigMap", "stores-ca", namespace=NAMESPACE) | {"data": {"ca.pem": ca}})
-    for name in (*SERVICES, "schemas", "tables"):
+    for name in CHARTS:
         secret(name)
     apply(_secret("test-token", {"token": tokens.of_stack().token("helm-test", lifetime_s=tokens.DAY_S)}))
     certificate()
@@ -81,7 +82,10 @@ def secret(name: str) -> None:
         _secret(
             name,
             {
-                **{f"{store}-password": password for store in ("kafka", "registry", "redis", "limits-redis")},
+                **{
+                    f"{store}-password": password
+                    for store in ("kafka", "registry", "redis", "limits-redis", "suggestions-redis")
+                },
                 "aws-credentials": f"[default]\naws_access_key_id = {key}\naws_secret_access_key = local\n",
             },
         )

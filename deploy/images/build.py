@@ -24,9 +24,16 @@ REPO = Path(__file__).parents[2]
 PREFIX = "murmuration/"
 INPUTS = "murmuration.inputs"
 SERVICES = yaml.safe_load((REPO / "deploy/services.yaml").read_text())
-FOLDERS: dict[str, str] = {name: name for name in SERVICES} | {"admin": "deploy/admin", "gateway": "deploy/gateway"}
-OWN_FILES = {"admin": ("deploy/tables.py", "deploy/migrating"), "gateway": ("deploy/services.yaml", "docs/problems.md")}
-ROOTS = {"gateway": "nginx"}
+FOLDERS: dict[str, str] = {name: name for name in (*SERVICES, "suggestions")} | {
+    "admin": "deploy/admin",
+    "gateway": "deploy/gateway",
+}
+OWN_FILES: dict[str, tuple[str, ...]] = {
+    "admin": ("deploy/tables.py", "deploy/migrating"),
+    "gateway": ("deploy/services.yaml", "docs/problems.md"),
+    "suggestions": (),
+}
+ROOTS = {"gateway": "nginx", "suggestions": "spark"}
 PATTERN = (
     ".dockerignore",
     *(f"deploy/images/{name}" for name in ("Dockerfile", "build-requirements.txt", "rootfs.py", "sbom.py", "start.py")),

@@ -24,6 +24,7 @@ PORTS = {
     "REGISTRY_PORT": 8081,
     "REDIS_PORT": 6379,
     "LIMITS_REDIS_PORT": 6380,
+    "SUGGESTIONS_REDIS_PORT": 6381,
     **{
         f"KAFKA_{number + 1}_{kind}": 9092 + 2 * number + offset
         for number in range(1, len(KAFKAS))
@@ -32,6 +33,7 @@ PORTS = {
     "SECURE_PORT": 8443,
     **{process.port_variable(name): port for process in PROCESSES.values() for name, port in process.ports.items()},
 }
+REDISES = ("REDIS_", "LIMITS_REDIS_", "SUGGESTIONS_REDIS_")
 MODES = ("scram", "oauthbearer")
 MODE = "secure"  # the file in a stack's directory that remembers its mode
 TLS = "tls"  # and the one that remembers whether its gateway speaks HTTPS
@@ -55,7 +57,7 @@ class Stack:
 
     def address(self, port: str) -> str:
         """Give the address of the process that listens on this port variable."""
-        scheme = "" if port.startswith(("KAFKA_", "REDIS_", "LIMITS_REDIS_")) else "http://"
+        scheme = "" if port.startswith(("KAFKA_", *REDISES)) else "http://"
         if port == "GATEWAY_PORT" and self.tls:
             scheme = "https://"
         return f"{scheme}{listening(port)}:{self.ports[port]}"
@@ -74,6 +76,8 @@ class Stack:
             "SCHEMA_REGISTRY_URL": f"{self.address('REGISTRY_PORT')}/apis/ccompat/v7",
             "REDIS_URL": f"redis://{self.address('REDIS_PORT')}/0",
             "LIMITS_REDIS_URL": f"redis://{self.address('LIMITS_REDIS_PORT')}/0",
+            "SUGGESTIONS_REDIS_URL": f"redis://{self.address('SUGGESTIONS_REDIS_PORT')}/0",
+            "SUGGESTIONS_FOLDER": f"file://{self.directory}/suggestions",
             **wide_limits.ENVIRONMENT,
             "JWT_JWKS_URL": f"{self.address('GATEWAY_PORT')}/.well-known/jwks.json",
             "JWT_ISSUER": ISSUER,
@@ -116,7 +120,7 @@ class Stack:
 
 def listening(port: str) -> str:
     """Return the address that the process on this port variable listens on."""
-    return HOST if port.startswith(("KAFKA_", "REDIS_", "LIMITS_REDIS_", "GATEWAY_", "SECURE_")) else LOOPBACK
+    return HOST if port.startswith(("KAFKA_", *REDISES, "GATEWAY_", "SECURE_")) else LOOPBACK
 
 
 def kafka_port(name: str, kind: str = "PORT") -> str:

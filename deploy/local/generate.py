@@ -40,6 +40,7 @@ def supervisor_conf(stack: Stack) -> str:
         "KAFKA_PROPERTIES": f"{stack.directory}/kafka.properties" if stack.secure else "deploy/local/kafka.properties",
         "REDIS_DOOR": _redis_door(stack, "redis"),
         "LIMITS_REDIS_DOOR": _redis_door(stack, "limits-redis"),
+        "SUGGESTIONS_REDIS_DOOR": _redis_door(stack, "suggestions-redis"),
     }
     text = (REPO / "deploy/local/supervisord.conf.in").read_text()
     template = re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], text)
@@ -72,7 +73,7 @@ def gateway_conf(stack: Stack) -> str:
 
 
 def _redis_door(stack: Stack, name: str) -> str:
-    """Return what one of the two Redises is told of where it listens, and to whom."""
+    """Return what one of the Redises is told of where it listens, and to whom."""
     port = f"{name.replace('-', '_').upper()}_PORT"
     return secure.redis_arguments(stack, name, port) if stack.secure else f"--port %(ENV_{port})s"
 

@@ -24,6 +24,8 @@ from murmuration_testkit.services import PROCESSES
 from murmuration_worker.letters import open_letters
 
 RECOUNTED = "count-reconciler has yet to recount everybody; see docs/operations.md#gaps-of-the-aggregator"
+STREAMLESS = "`python deploy/tables.py status` says whether a migration has yet to switch it on"
+SNAPSHOT = "run `python -m cdc_bridge snapshot users`"
 BEHIND_SECONDS = 90  # DynamoDB Local rounds the time of a record that came last down to the minute
 BEHIND_EVENTS = 1_000
 LATE_SECONDS = 2.0  # what a follow or a tweet may take
@@ -82,12 +84,16 @@ def streams(now: float) -> Iterator[Line]:
             age = now - min(tips) / 1000
             yield Line(f"stream of {table}", f"published until {age:.1f} s ago", age > BEHIND_SECONDS)
         else:
-            yield Line(f"stream of {table}", "no bridge has read it to its tip yet", alarm=True)
+            why = "no bridge has read it to its tip yet" if rows else f"no bridge has seen one; {STREAMLESS}"
+            yield Line(f"stream of {table}", why, alarm=True)
         streams = [row[LEASES.shard_id]["S"] for row in rows]
         partitions = [LEASES.streams_of(table), *(part for stream in streams for part in LEASES.parts_of(stream))]
         for partition in partitions:
             yield from _gaps(f"gap in {table}", _rows(client, name, partition))
     yield from _gaps("gap in topics", _rows(client, name, LEASES.topics()))
+    for owed in _rows(client, name, LEASES.snapshots()):
+        if LEASES.gap in owed:
+            yield Line("snapshot of users owed", f"{owed[LEASES.gap]['S']}: {SNAPSHOT}", alarm=True)
 
 
 def _gaps(what: str, rows: list[dict[str, dict[str, str]]]) -> Iterator[Line]:
@@ -133,7 +139,8 @@ def topics() -> Iterator[Line]:
                 still_open[consumer] = len(letters.open())
         found = ", ".join(f"{count} for {group}" for group, count in still_open.items())
         commands = [f"`python -m {name.replace('-', '_')} dead-letters list`" for name, n in still_open.items() if n]
-        yield Line(topic.dlq, f"open: {found}{'; run ' if commands else ''}{', '.join(commands)}", bool(commands))
+        found = f"open: {found}" if found else "no service reads this topic yet"
+        yield Line(topic.dlq, f"{found}{'; run ' if commands else ''}{', '.join(commands)}", bool(commands))
 
 
 def _rows(client: object, table: str, partition: str) -> list[dict[str, dict[str, str]]]:

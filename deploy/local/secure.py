@@ -17,7 +17,9 @@ from murmuration_testkit.certificates import Authority
 from murmuration_testkit.services import OWNERS, SERVICES, Process
 
 ADMIN, REGISTRY = "admin", "registry"
-USERS = (ADMIN, REGISTRY, *SERVICES)
+READER = "reader"  # a consumer outside, who may read these topics and nothing else
+READS = "FollowChanged,TweetCreated,TweetDeleted,UserChanged"
+USERS = (ADMIN, REGISTRY, READER, *SERVICES, "suggestions")
 PREFIX = "secure."
 _KAFKA = """
 listeners=SASL_SSL://${{env:KAFKA_NODE_ADDRESS}},CONTROLLER://${{env:KAFKA_NODE_CONTROLLER}}
@@ -47,6 +49,8 @@ apicurio.kafka.common.sasl.mechanism=SCRAM-SHA-512
 apicurio.kafka.common.sasl.jaas.config={scram} username="registry" password="{password}";
 """
 _DOOR = """
+  # Nobody but the operator writes to the registry.
+  map "$remote_user $request_method" $may_ask_the_registry {{ default 0; "~ (GET|HEAD)$" 1; "~^admin " 1; }}
   server {{
     listen {host}:{port} ssl;
     ssl_certificate {directory}/certificates/server.crt;
@@ -64,7 +68,10 @@ _DOOR = """
       default_type application/json;
       alias {directory}/issuer/jwks.json;
     }}
-    location /apis/ccompat/v7/ {{ proxy_pass http://127.0.0.1:{registry}; }}
+    location /apis/ccompat/v7/ {{
+      if ($may_ask_the_registry = 0) {{ return 403; }}
+      proxy_pass http://127.0.0.1:{registry};
+    }}
     # A token endpoint: a POST is no business of files, and the page of that error is the client's own token.
     location = /token {{ error_page 405 =200 /tokens/$remote_user.json; alias {directory}/certificates/ca.pem; }}
     location /tokens/ {{ internal; default_type application/json; alias {directory}/secrets/tokens/; }}
@@ -90,7 +97,7 @@ def prepare(stack: Stack) -> None:
             (kept / f"tokens/{user}.json").write_text(json.dumps(told))
     words = {user: (kept / user).read_text() for user in USERS}
     (kept / "htpasswd").write_text("".join(f"{user}:{{PLAIN}}{word}\n" for user, word in words.items()))
-    for name in ("redis", "limits-redis"):
+    for name in ("redis", "limits-redis", "suggestions-redis"):
         (kept / f"{name}.acl").write_text(redis_acl(name, words))
     ca = stack.directory / "certificates/ca.pem"
     (kept / "registry.properties").write_text(_REGISTRY.format(ca=ca, scram=_SCRAM, password=words[REGISTRY]))
@@ -166,6 +173,8 @@ def environment(stack: Stack) -> dict[str, str]:
         "REDIS_CA_FILE": ca,
         "LIMITS_REDIS_URL": f"rediss://{HOST}:{stack.ports['LIMITS_REDIS_PORT']}/0",
         "LIMITS_REDIS_CA_FILE": ca,
+        "SUGGESTIONS_REDIS_URL": f"rediss://{HOST}:{stack.ports['SUGGESTIONS_REDIS_PORT']}/0",
+        "SUGGESTIONS_REDIS_CA_FILE": ca,
         "AWS_ENDPOINT_URL_DYNAMODB": secure,
         "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": secure,
         "AWS_CA_BUNDLE": ca,
@@ -197,6 +206,8 @@ def as_user(stack: Stack, user: str) -> dict[str, str]:
         "REDIS_PASSWORD_FILE": password,
         "LIMITS_REDIS_USERNAME": user,
         "LIMITS_REDIS_PASSWORD_FILE": password,
+        "SUGGESTIONS_REDIS_USERNAME": user,
+        "SUGGESTIONS_REDIS_PASSWORD_FILE": password,
     }
 
 

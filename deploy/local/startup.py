@@ -99,7 +99,8 @@ def provision(stack: Stack, began: float) -> None:
     to_the_end(stack, "tables", [sys.executable, "deploy/tables.py"])
     to_the_end(stack, "contracts", [sys.executable, "-m", "contracts", "apply"])
     if stack.secure:
-        to_the_end(stack, "acls", [sys.executable, "-m", "contracts", "acls", "--apply"])
+        reader = f"{secure.READER}:{secure.READS}=User:{secure.READER}"
+        to_the_end(stack, "acls", [sys.executable, "-m", "contracts", "acls", "--apply", "--reader", reader])
     say(f"{time.monotonic() - began:6.1f} s  tables, topics and subjects are in place")
 
 

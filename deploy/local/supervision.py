@@ -19,8 +19,9 @@ from supervisor.xmlrpc import SupervisorTransport
 from murmuration_testkit.services import PROCESSES
 
 STORES = ("kafka", "dynamodb", "redis", "registry")
-STAGES = ((*KAFKAS, "dynamodb", "redis", "limits-redis", "gateway"), ("registry",), tuple(PROCESSES))
-EVERYTHING = (*STORES, *KAFKAS[1:], "limits-redis", "gateway", *PROCESSES)
+MORE_REDISES = ("limits-redis", "suggestions-redis")
+STAGES = ((*KAFKAS, "dynamodb", "redis", *MORE_REDISES, "gateway"), ("registry",), tuple(PROCESSES))
+EVERYTHING = (*STORES, *KAFKAS[1:], *MORE_REDISES, "gateway", *PROCESSES)
 START_DEADLINE_S = 15
 STOP_DEADLINE_S = 60
 LONGEST_SOCKET_PATH = 95  # the kernel allows 107 bytes, and supervisord appends its pid for a moment

@@ -1,8 +1,9 @@
-"""Starts on tables that had rows before their streams: no event tells of these, so counts and timelines are made anew.
+"""Starts on tables that had rows before their streams: no event tells of these, so what others keep is made anew.
 
 Rule: first every stream is on and a bridge has seen it, so that whatever is written from then on has its event; then
-all counts are compared with the rows, again until none is in doubt; then every timeline is cold. What is done is
-remembered for these streams, and each job keeps what it has repaired: a run that is killed is run again.
+all counts are compared with the rows, again until none is in doubt; then every account's state is told; then every
+timeline is cold. What is done is remembered for these streams, and each job keeps what it has done: a run that is
+killed is run again.
 """
 
 import json
@@ -15,15 +16,17 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 
+from contracts.tables import USERS
 from migrating.dynamo_record import Record
 from migrating.errors import AdoptError
 
 NAME = "adopt"
-BRIDGE, COUNTS, TIMELINES = "bridge", "counts", "timelines"
+BRIDGE, COUNTS, STATES, TIMELINES = "bridge", "counts", "states", "timelines"
 PYTHON = shlex.quote(sys.executable)
 COMMANDS = {
     BRIDGE: f"{PYTHON} -m cdc_bridge shards",
     COUNTS: f"{PYTHON} -m count_aggregator reconcile --all --rate 500",
+    STATES: f"{PYTHON} -m cdc_bridge snapshot {USERS.name}",
     TIMELINES: f"{PYTHON} -m fanout_worker cold --all",
 }
 PAUSE_S = 2.0
@@ -66,14 +69,14 @@ class Jobs:
 def adopt(record: Record, streams: dict[str, str], jobs: Jobs) -> None:
     """Do what is not done yet for these streams, the ARN of each by its table."""
     done = record.adopted(streams)
-    for job, act in ((BRIDGE, _until_seen), (COUNTS, _recount), (TIMELINES, _make_cold)):
+    for job, act in ((BRIDGE, _until_seen), (COUNTS, _recount), (STATES, _tell), (TIMELINES, _make_cold)):
         if job in done:
             say(f"{job}: done before")
             continue
         act(jobs, streams)
         done = [*done, job]
         record.save_adopted(streams, done)
-    say("adopted: every row from before the streams is counted, and timelines are built anew by their next reads")
+    say("adopted: every row from before the streams is counted and told; timelines are built anew by their next reads")
 
 
 def _until_seen(jobs: Jobs, streams: dict[str, str]) -> None:
@@ -104,12 +107,23 @@ def _recount(jobs: Jobs, _: dict[str, str]) -> None:
         time.sleep(PAUSE_S)
 
 
+def _tell(jobs: Jobs, streams: dict[str, str]) -> None:
+    if USERS.name not in streams:
+        say(f"{STATES}: {USERS.name} has no stream yet; when it has, {_again()}")
+        return
+    _once(jobs, STATES, "states could not be told")
+
+
 def _make_cold(jobs: Jobs, _: dict[str, str]) -> None:
-    code, lines = jobs.run(TIMELINES)
+    _once(jobs, TIMELINES, "timelines could not be made cold")
+
+
+def _once(jobs: Jobs, job: str, failed: str) -> None:
+    code, lines = jobs.run(job)
     for line in lines[-1:]:
-        say(f"{TIMELINES}: {line}")
+        say(f"{job}: {line}")
     if code:
-        raise AdoptError(f"timelines could not be made cold: see the line above, then {_again()}")
+        raise AdoptError(f"{failed}: see the line above, then {_again()}")
 
 
 def _again() -> str:

@@ -38,8 +38,11 @@ class Tables:
             return None
         return look(table.create, found, drops)
 
-    def expand(self, table: TableFile, drops: Collection[str] = ()) -> bool:
-        """Return when the table has all that it should have; say whether this call made it."""
+    def expand(self, table: TableFile, drops: Collection[str] = (), *, leave_stream: bool = False) -> bool:
+        """Return when the table has all that it should have; say whether this call made it.
+
+        leave_stream: a table that is there and has no stream gets none; a migration's switch turns it on.
+        """
         made, wanted = False, table.create
         for seen in self._looks(table, drops):
             if seen is None:
@@ -50,7 +53,7 @@ class Tables:
                 index = seen.missing[0]
                 new = self._ask(self._dynamodb.update_table, table, **index_of(wanted, index))
                 self._say(table, f"gets the index {index}" if new else "")
-            elif seen.streamless:
+            elif seen.streamless and not leave_stream:
                 new = self._ask(self._dynamodb.update_table, table, StreamSpecification=wanted["StreamSpecification"])
                 self._say(table, "gets a stream; if it has rows: `python deploy/tables.py adopt`" if new else "")
             else:

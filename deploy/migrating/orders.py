@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, Migration
+from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, Migration, switching_stream
 from contracts.table_files import TableFile
 from migrating.dynamo_record import Pass, Record
 from migrating.dynamo_tables import Tables
@@ -68,7 +68,11 @@ class Orders:
     def expand(self) -> None:
         """Bring every table to what its file says, without taking anything away."""
         drops = {name: self._drops(name) for name in self._files}
-        made = {name for name, file in self._files.items() if self._tables.expand(file, drops[name])}
+        made = {
+            name
+            for name, file in self._files.items()
+            if self._tables.expand(file, drops[name], leave_stream=self._stream_waits_for(name) is not None)
+        }
         for migration in self._migrations.values():
             # in a table that was just made there is nothing of the old way
             steps = migration.steps if migration.table in made else (EXPAND,)
@@ -76,8 +80,8 @@ class Orders:
                 self._record.mark(migration.name, *steps)
 
     def streams(self) -> dict[str, str]:
-        """Return the ARN of each table's stream, of those that have one."""
-        names = [name for name, file in self._files.items() if file.stream]
+        """Return the ARN of each table's stream, of those that have one now."""
+        names = [name for name, file in self._files.items() if file.stream and not self._is_streamless(name)]
         tables = {name: self._dynamodb.describe_table(TableName=self._prefix + name)["Table"] for name in names}
         return {name: table["LatestStreamArn"] for name, table in tables.items()}
 
@@ -94,9 +98,13 @@ class Orders:
                 yield f"table {name}: expand creates it", True
                 continue
             lacks = [f"expand adds the index {index}" for index in seen.missing]
-            lacks += ["expand switches its stream on"] if seen.streamless and not seen.differences else []
+            later = []
+            if seen.streamless and not seen.differences and (migration := self._stream_waits_for(name)):
+                later = [f"switch {migration} turns its stream on"]
+            elif seen.streamless and not seen.differences:
+                lacks += ["expand switches its stream on"]
             lacks += [f"DIFFERS, and nothing here changes it: {difference}" for difference in seen.differences]
-            does = lacks + [f"contract drops the index {index}" for index in seen.surplus]
+            does = lacks + later + [f"contract drops the index {index}" for index in seen.surplus]
             yield f"table {name}: {'; '.join(does) or 'as its file says'}{seen.busy and f' ({seen.busy})'}", bool(lacks)
 
     def status(self) -> Iterator[str]:
@@ -116,6 +124,8 @@ class Orders:
         """Have everybody who knows the new way go it."""
         migration = self._named(name)
         check_due(migration, self._record.done(name), SWITCH, seen_to=seen_to)
+        if migration.switches_stream:
+            self._tables.expand(self._files[migration.table], self._drops(migration.table))
         self._record.mark(name, SWITCH)
         self._say_done(migration, SWITCH)
 
@@ -168,6 +178,15 @@ class Orders:
 
     def _say_done(self, migration: Migration, step: str) -> None:
         say(f"{migration.name}: {step} is done; {next_step(migration, self._record.done(migration.name))}")
+
+    def _stream_waits_for(self, table: str) -> str | None:
+        """Name the migration whose switch is to turn the table's first stream on, if it is still to come."""
+        name = switching_stream(table, self._migrations)
+        return name if name and SWITCH not in self._record.done(name) else None
+
+    def _is_streamless(self, table: str) -> bool:
+        seen = self._tables.look(self._files[table], self._drops(table))
+        return seen is None or seen.streamless
 
     def _drops(self, table: str) -> set[str]:
         """Name the indexes that a table may have although its file has them no longer."""

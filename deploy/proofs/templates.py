@@ -12,7 +12,11 @@ STACK = ""
 AWS = REPOSITORY / "deploy/aws"
 UV = Path(sys.executable).with_name("uv")
 LINT = [str(UV), "tool", "run", "cfn-lint==1.58.0", "--regions", "eu-central-1", "us-east-1", "--"]
-MISTAKES = {"tables.yaml": ("PAY_PER_REQUEST", "PAY_LATER"), "access.yaml": ("dynamodb:PutItem", "dynamodb:PutItems")}
+MISTAKES = {
+    "tables.yaml": ("PAY_PER_REQUEST", "PAY_LATER"),
+    "access.yaml": ("dynamodb:PutItem", "dynamodb:PutItems"),
+    "readers.yaml": ("kafka-cluster:ReadData", "kafka-cluster:ReadDatum"),
+}
 
 
 def templates() -> dict[str, Any]:

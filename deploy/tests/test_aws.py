@@ -60,7 +60,7 @@ def test_where_a_stack_makes_the_tables_the_charts_values_say_so(environment):
 
 def test_templates_and_policies_are_not_too_large(access):
     """A policy with the longest names that are likely."""
-    for name in ("tables.yaml", "access.yaml"):
+    for name in ("tables.yaml", "access.yaml", "readers.yaml"):
         assert (AWS / name).stat().st_size < MOST_BYTES
     for name, resource in access.items():
         if resource["Type"] == "AWS::IAM::ManagedPolicy":
@@ -83,7 +83,7 @@ def test_a_read_by_key_may_leave_select_out_and_a_query_may_not(access):
 def test_a_role_is_for_one_service_account_alone(access):
     """By Pod Identity's tags, or by the issuer's subject."""
     roles = {name: it["Properties"]["AssumeRolePolicyDocument"] for name, it in access.items() if name.endswith("Role")}
-    assert len(roles) == 8
+    assert len(roles) == 9
     for name, trusted in roles.items():
         _, irsa, pods = trusted["Fn::If"]
         account = f"{name.removesuffix('Role')}Account"
@@ -111,3 +111,23 @@ def test_on_msk_a_service_may_do_what_kafkas_acls_allow_it(access):
                 found |= {(service, text.rpartition("}")[2], it) for it, words in said.items() if words & actions}
     assert found == wanted
     assert not access.keys() & {"FollowServiceTopics", "TweetServiceTopics", "TimelineServiceTopics"}
+
+
+@pytest.mark.parametrize("stem", TOPICS)
+def test_who_reads_a_topic_from_outside_may_read_that_one_and_nothing_else(stem):
+    """In groups whose names begin with readers; one policy a topic, so that nobody is given more than they need."""
+    policy = yaml.safe_load((AWS / "readers.yaml").read_text())["Resources"][f"Read{stem}"]["Properties"]
+    allowed = {
+        (action, (name if isinstance(name := resource["Fn::Sub"], str) else name[0]).rpartition(":")[2])
+        for statement in policy["PolicyDocument"]["Statement"]
+        for action in statement["Action"]
+        for resource in statement["Resource"]
+    }
+    topic, group = f"topic/${{MskCluster}}/${{TopicPrefix}}{stem}", "group/${MskCluster}/${Groups}readers.*"
+    assert allowed == {
+        ("kafka-cluster:Connect", "cluster/${MskCluster}"),
+        ("kafka-cluster:DescribeTopic", topic),
+        ("kafka-cluster:ReadData", topic),
+        ("kafka-cluster:DescribeGroup", group),
+        ("kafka-cluster:AlterGroup", group),
+    }

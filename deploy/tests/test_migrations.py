@@ -183,6 +183,53 @@ def test_a_stream_that_was_switched_off_is_not_switched_on_in_silence(town):
     assert any("DIFFERS" in line for line in town.orders(NEW, SIZES).plan())
 
 
+class TestAFirstStreamThatWaitsForItsSwitch:
+    """All who write the rows must have been told something before anybody reads what they write."""
+
+    FILE = replace(OLD, stream="NEW_AND_OLD_IMAGES")
+    TOLD = OfThisTest("told", "", "houses", (EXPAND, SWITCH), {SWITCH: "all who build are told"}, switches_stream=True)
+
+    @pytest.mark.stack
+    def test_expand_leaves_it_alone_and_switch_turns_it_on_once(self, town):
+        """Nobody waits for it until then; the table's other changes come as ever; a second switch changes nothing."""
+        town.build(1)
+        orders = town.orders(replace(self.FILE, indexes=NEW.indexes), replace(self.TOLD, drops=("by_rooms",)))
+        for _ in range(2):
+            orders.expand()
+            assert "StreamSpecification" not in town.described()
+            assert "by_size" in {each["IndexName"] for each in town.described()["GlobalSecondaryIndexes"]}
+        assert "switch told turns its stream on" in next(orders.plan())
+        assert orders.streams() == {}
+        with pytest.raises(OrderError, match="all who build are told"):
+            orders.switch("told", seen_to=False)
+        assert orders.streams() == {}
+        for _ in range(2):
+            orders.switch("told", seen_to=True)
+            assert town.described()["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+        assert orders.streams() == {"houses": town.described()["LatestStreamArn"]}
+        assert "its stream on" not in next(orders.plan())
+        assert "all is done" in next(orders.status())
+
+    @pytest.mark.stack
+    def test_a_switch_that_was_killed_before_its_mark_is_done_again(self, town):
+        """The stream is on already: that is what it should be."""
+        orders = town.orders(self.FILE, self.TOLD)
+        orders.expand()
+        stream = self.FILE.create["StreamSpecification"]
+        town.dynamodb.update_table(TableName=town.name, StreamSpecification=stream)
+        orders.switch("told", seen_to=True)
+        assert town.record.done("told").keys() == {EXPAND, SWITCH}
+
+    @pytest.mark.stack
+    def test_a_new_table_has_it_at_once(self, town):
+        """None of its writers knows of another way."""
+        town.dynamodb.delete_table(TableName=town.name)
+        orders = town.orders(self.FILE, self.TOLD)
+        orders.expand()
+        assert town.record.done("told").keys() == {EXPAND, SWITCH}
+        assert [*orders.streams()] == ["houses"]
+
+
 @pytest.mark.parametrize(
     ("done", "step", "said"),
     [

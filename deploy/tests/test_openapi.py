@@ -80,13 +80,26 @@ def test_what_the_gateway_refuses_can_come_from_every_operation():
     assert statuses == [{"type": "integer", "enum": [503, 504]}] * 2
 
 
+def test_a_problem_has_all_the_statuses_that_edges_answer_it_with():
+    """Nothing else of it may differ."""
+    follow = DOCUMENTS["follow-service"]
+    other = copy.deepcopy(follow)
+    problem = other["components"]["schemas"]["NoUserProblem"]["properties"]
+    problem["status"] = {"type": "integer", "const": 410}
+    whole = openapi.merged({"a": follow, "b": {**other, "paths": {}}})["components"]["schemas"]["NoUserProblem"]
+    assert whole["properties"]["status"] == {"type": "integer", "enum": [404, 410]}
+    problem["code"] = {"type": "string"}
+    with pytest.raises(openapi.SameNameError, match="NoUserProblem"):
+        openapi.merged({"a": follow, "b": {**other, "paths": {}}})
+
+
 def test_one_name_has_one_meaning():
     """A schema that two edges describe differently, and one operation or one id of two edges, stop the making."""
     follow = DOCUMENTS["follow-service"]
     assert openapi.merged({"a": follow, "b": {**follow, "paths": {}}})["components"] == follow["components"]
     other = copy.deepcopy(follow)
-    other["components"]["schemas"]["Profile"]["properties"]["user_id"] = {"type": "integer"}
-    with pytest.raises(openapi.SameNameError, match="a and b describe Profile differently"):
+    other["components"]["schemas"]["Display"]["properties"]["followers_count"] = {"type": "integer"}
+    with pytest.raises(openapi.SameNameError, match="a and b describe Display differently"):
         openapi.merged({"a": follow, "b": {**other, "paths": {}}})
     with pytest.raises(openapi.SameNameError, match="both have the operation 'PUT /v1/users/me'"):
         openapi.merged({"a": follow, "b": follow})

@@ -9,6 +9,8 @@ import pytest
 import release
 import yaml
 
+from contracts import releases, table_files, topic
+
 PROJECT = '[project]\nname = "a-service"\nversion = "0.9.1"\n'
 CHART = 'apiVersion: v2\nname: a-service\nversion: 1.2.3\nappVersion: "0.9.1"\n'
 WHY = "Follows are answered sooner."
@@ -123,6 +125,55 @@ def test_a_build_that_fails_is_named_with_its_command(repository, capsys):
     said = capsys.readouterr().out
     assert "make push S=a-service TAG=0.10.0 REGISTRY=registry.example/murmuration\n" in said
     assert "helm push dist/a-service-1.2.3.tgz oci://registry.example/murmuration/charts\n" in said
+
+
+@pytest.fixture
+def contracts(repository):
+    """A repository with our contracts, of which nothing has been released under their version."""
+    for each in ("topics", "avro", "examples", "tables"):
+        shutil.copytree(release.REPOSITORY / "schemas" / each, repository / "schemas" / each)
+    (repository / "schemas/pyproject.toml").write_text(PROJECT.replace("0.9.1", "7.0.0"))
+    names = ", ".join(contract_names(repository))
+    (repository / "schemas/CHANGELOG.md").write_text(f"# Changes of schemas\n\n## 7.0.0\n- {names}.\n")
+    (repository / "schemas/releases.yaml").write_text("6.0.0: {}\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "contracts")
+    return repository
+
+
+def contract_names(repository):
+    data = repository / "schemas"
+    return releases.contracts(topic.load(data), table_files.load(data))
+
+
+def test_contracts_are_released_under_the_version_that_their_change_raised(contracts):
+    """With a fingerprint of each that is new; another release needs a version of its own, and raises it."""
+    assert release.release(["schemas"], "minor", WHY, contracts) == {"schemas": "7.0.0"}
+    noted = yaml.safe_load((contracts / "schemas/releases.yaml").read_text())
+    assert noted == {"6.0.0": {}, "7.0.0": contract_names(contracts)}
+    assert "schemas" not in yaml.safe_load((contracts / release.RELEASED).read_text())
+    assert release.release(["schemas"], "patch", WHY, contracts) == {"schemas": "7.0.1"}
+    assert yaml.safe_load((contracts / "schemas/releases.yaml").read_text()) == noted | {"7.0.1": {}}
+    assert "## 7.0.1 " in (contracts / "schemas/CHANGELOG.md").read_text()
+    assert git(contracts, "status", "--porcelain") == ""
+
+
+def test_a_contract_that_the_changelog_does_not_name_is_not_released(contracts):
+    """Nobody would know what is in it."""
+    changes = contracts / "schemas/CHANGELOG.md"
+    changes.write_text(changes.read_text().replace("users", ""))
+    git(contracts, "commit", "-qam", "say less")
+    with pytest.raises(release.ReleaseError, match=r"^users is not as it was released: say in"):
+        release.release(["schemas"], "minor", WHY, contracts)
+    assert git(contracts, "status", "--porcelain") == ""
+
+
+def test_the_build_of_contracts_makes_no_image(repository, capsys):
+    """They are files in dist/."""
+    (repository / "Makefile").write_text("contracts:\n\t@touch made\n")
+    release.build({"schemas": "7.0.0"}, "", repository)
+    assert (repository / "made").exists()
+    assert "make push" not in capsys.readouterr().out
 
 
 def test_services_released_together_name_one_commit(repository, monkeypatch):

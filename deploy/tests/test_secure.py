@@ -10,19 +10,11 @@ import pytest
 
 from murmuration_edge.redis_buckets import CHARGE
 from murmuration_testkit.services import SERVICES
-from murmuration_timelines import layout, scripts
+from murmuration_timelines import layout, reset_timelines, scripts
 
 LINES = (Path(__file__).parents[1] / "redis.acl").read_text("utf-8").splitlines()
 USERS = {line.split()[1]: line.split()[2:] for line in LINES}
-KEYS = (
-    layout.home_timeline,
-    layout.followees,
-    layout.author_timeline,
-    layout.author_followees,
-    layout.noted,
-    layout.recent,
-    layout.body,
-)
+KEYS = (*reset_timelines.OF_A_USER, layout.noted, layout.recent, layout.body)
 
 
 @pytest.mark.parametrize(
@@ -30,9 +22,12 @@ KEYS = (
     [
         (
             "timeline-service",
-            (scripts.LOAD, scripts.BEGIN, scripts.RENEW, scripts.COMMIT, scripts.RECENT, scripts.BODIES, scripts.FILL),
+            (
+                *(scripts.LOAD, scripts.BEGIN, scripts.RENEW, scripts.COMMIT, scripts.REPLACE, scripts.DUE),
+                *(scripts.RECENT, scripts.BODIES, scripts.FILL),
+            ),
         ),
-        ("fanout-worker", (scripts.INSERT, scripts.AGREE, scripts.RESET)),
+        ("fanout-worker", (scripts.INSERT, scripts.NOTE, scripts.AGREE, scripts.REMEMBER, scripts.RESET)),
     ],
 )
 def test_a_user_may_do_what_its_scripts_do(user, runs):

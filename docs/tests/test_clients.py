@@ -45,11 +45,12 @@ def test_every_call_is_described():
 
 
 def test_each_call_costs_what_the_page_says():
-    """By what it is: a list, many ids, or anything else."""
-    assert "Most calls and the home timeline cost 1, other lists 2, many ids 5;" in PAGE
+    """By what it is: a list, many ids, people whom two have in common, or anything else."""
+    assert "Most calls and the home timeline cost 1, other lists 2, many ids, mutual followers and friends 5;" in PAGE
     for call, operation in OPERATIONS.items():
         takes = sent(operation, "query")
-        cost = 5 if "id" in takes else 2 if "cursor" in takes and call != ("GET", "/v1/timeline") else 1
+        is_common = re.search("/(mutual-followers|friends)\\b", call[1])
+        cost = 5 if "id" in takes or is_common else 2 if "cursor" in takes and call != ("GET", "/v1/timeline") else 1
         assert f"Costs {cost} of" in operation["description"], call
 
 

@@ -11,6 +11,7 @@ import pytest
 from murmuration_edge.limit_settings import LimitSettings
 from murmuration_runtime.redis_connection import RedisSettings
 from murmuration_runtime.registry_connection import RegistrySettings
+from murmuration_suggested.settings import SuggestedSettings
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -155,6 +156,7 @@ def test_connections_names_every_setting_and_no_other():
     documented = {name for row in tables for name in CODE.findall(row.split("|")[1])}
     settings = {name.upper() for each in (RegistrySettings, RedisSettings) for name in each.model_fields}
     settings |= {name.upper() for name in LimitSettings.model_fields if name.startswith("limits_redis_")}
+    settings |= {name.upper() for name in SuggestedSettings.model_fields}
     assert documented == settings
 
 

@@ -45,6 +45,7 @@ CHOICES: tuple[Mapping[str, Any], ...] = (
     {"ingress": {"enabled": True, "hosts": ["api.example"], "tls": [{"hosts": ["api.example"], "secretName": "tls"}]}},
     {"acls": {"enabled": True, "principals": {"cdc-bridge": "User:bridge"}}},
     {"eraser": {"enabled": False}},
+    {"finisher": {"enabled": False}},
     {"reconcile": {"everySeconds": 3600}},
     {"podAnnotations": {"example/who": "us"}, "podLabels": {"team": "timelines"}, "priorityClassName": "high"},
     {"imagePullSecrets": [{"name": "pull"}], "nodeSelector": {"kubernetes.io/arch": "amd64"}},
@@ -109,7 +110,7 @@ def agreement_with_the_code() -> dict[str, Any]:
             processes = {_command(process): process for process in service.processes}
             first = service.processes[0]
             for workload in release.workloads:
-                if workload.hooks:
+                if not workload.keeps_running:  # a job is no process of services.yaml
                     continue
                 command = tuple(workload.pod["containers"][0].get("command") or shlex.split(first.command))
                 process = processes.pop(command, None)

@@ -1,8 +1,8 @@
 """Connections that production has: the whole story on stores that ask who is there, and what a refusal looks like.
 
 Each proof brings a stack up in a mode of deploy/local/secure.py, with HTTPS at its gateway, and tells the demo's story
-in it. Then processes are started with a wrong password, an authority that nobody knows, or too few rights: each must
-say so in /readyz and in its log, and stay.
+in it. A consumer outside reads what it may, and is refused all else. Then processes are started with a wrong password,
+an authority that nobody knows, or too few rights: each must say so in /readyz and in its log, and stay.
 """
 
 import json
@@ -36,6 +36,7 @@ from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually
 
 STACK = ""
+READER, READS = "reader", "FollowChanged,TweetCreated,TweetDeleted,UserChanged"  # as deploy/local/secure.py has them
 SAID_WITHIN_S = 60.0
 STAYS_S = 6.0  # for longer than it takes to end, if it would
 NO_RIGHTS = "tweet-service"  # has a password everywhere, and no rights in Kafka or Redis
@@ -92,7 +93,7 @@ def refusals(stranger: Path) -> Iterator[Refusal]:
             {"KAFKA_SSL_CA_FILE": str(stranger)},
             ("kafka: ", "certificate", "KAFKA_SSL_CA_FILE"),
         )
-        yield Refusal(process, "no ACL", no_rights, ("kafka: ", "secure.FollowChanged", "contracts acls"))
+        yield Refusal(process, "no ACL", no_rights, ("kafka: ", "the topic secure.", "contracts acls"))
         yield Refusal(
             process,
             "a wrong password of the registry",
@@ -128,6 +129,18 @@ def refusals(stranger: Path) -> Iterator[Refusal]:
             {"REDIS_USERNAME": "nobody", "REDIS_PASSWORD_FILE": "", "REDIS_PASSWORD": "nobody"},
             ("redis: ", "refuses this process", "docs/connections.md"),
         )
+
+
+def outsider() -> list[str]:
+    """Try what the consumer outside that deploy/local/secure.py knows may do, and what not."""
+    theirs = {name: value.replace("/secrets/admin", f"/secrets/{READER}") for name, value in os.environ.items()}
+    theirs = {name: READER if value == "admin" else value for name, value in theirs.items()}
+    command = [sys.executable, "-m", "murmuration_testkit.outsider", READER, READS]
+    done = subprocess.run(command, env=theirs, capture_output=True, text=True, check=False)
+    told = done.stdout.splitlines()
+    return (
+        told if told or not done.returncode else [f"the consumer outside ended with {done.returncode}: {done.stderr}"]
+    )
 
 
 def difference(refusal: Refusal, directory: Path) -> str | None:
@@ -220,6 +233,10 @@ def main() -> None:
             said.append(f"{process}: an ACL that is taken away, and given back")
             print(f"  {'!' if wrong else ' '} {said[-1]}", flush=True)
             differences += [wrong] if wrong else []
+        found = outsider()
+        said.append("a consumer outside, with the topics that it may read and those that it may not")
+        print(f"  {'!' if found else ' '} {said[-1]}", flush=True)
+        differences += found
         _make_nobody()
         for refusal in refusals(stranger):
             wrong = difference(refusal, Path(directory))

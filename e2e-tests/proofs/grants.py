@@ -201,6 +201,7 @@ def _operators() -> list[str]:
         *_python(bridge, "cdc_bridge", "release", shard, again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "TRIM_HORIZON", "--yes", again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "LATEST", "--yes", again=True),
+        *_python(bridge, "cdc_bridge", "snapshot", "users"),
         *_python(counts, "count_aggregator", "reconcile", "--user", someone.user_id, *quick),
         *_python(counts, "count_aggregator", "reconcile", "--top", "10", *quick),
         *_python(counts, "count_aggregator", "reconcile", *quick, again=True),
@@ -208,6 +209,7 @@ def _operators() -> list[str]:
         *_python(counts, "count_aggregator", "dead-letters", "handle", *quick),
         *_python(fanout, "fanout_worker", "dead-letters", "handle"),
         *_python("tweet-service", "tweet_service", "erase", "--once", settings={"ERASURE_SETTLED_SECONDS": "1"}),
+        *_python("follow-service", "follow_service", "finish", "--once", settings={"FINISHING_SETTLED_SECONDS": "1"}),
     ]
 
 
@@ -270,6 +272,7 @@ def _tables() -> list[str]:
         for job, service, words in (
             ("bridge", "cdc-bridge", ["-m", "cdc_bridge", "shards"]),
             ("counts", "count-aggregator", ["-m", "count_aggregator", "reconcile", "--all", "--rate", "500"]),
+            ("states", "cdc-bridge", ["-m", "cdc_bridge", "snapshot", "users"]),
             ("timelines", "fanout-worker", ["-m", "fanout_worker", "cold", "--all"]),
         )
     }

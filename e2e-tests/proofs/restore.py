@@ -28,7 +28,7 @@ from murmuration_testkit.processes import caught_up, stopped
 from murmuration_testkit.waiting import eventually, remaining
 
 RESTORED = (FOLLOWERS.name, TWEETS.name)
-EDGES = ("follow-service", "tweet-service", "tweet-eraser", "timeline-service")
+EDGES = ("follow-service", "tweet-service", "tweet-eraser", "follow-finisher", "timeline-service")
 PEOPLE = 24
 THREADS = 6
 LIVE_S = 15.0

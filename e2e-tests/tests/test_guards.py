@@ -15,16 +15,16 @@ from murmuration_testkit.services import PROCESSES, SERVICES
 
 @pytest.fixture
 def changed(tmp_path):
-    """Return what gives a copy of the contracts in which FollowChanged has a second version."""
+    """Return what gives a copy of the contracts in which FollowChanged has one version more."""
 
     def change(fields):
         copy = shutil.copytree(REPOSITORY / "schemas/src/contracts", tmp_path / "contracts") / "data"
-        released = json.loads((copy / "avro/follow_changed.v1.avsc").read_text())
+        released = json.loads((copy / "avro/follow_changed.v2.avsc").read_text())
         text = json.dumps(released | {"fields": fields(released["fields"])})
-        (copy / "avro/follow_changed.v2.avsc").write_text(text)
+        (copy / "avro/follow_changed.v3.avsc").write_text(text)
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         with (copy / "topics/FollowChanged.yaml").open("a") as file:
-            file.write(f"  - {{schema: follow_changed.v2.avsc, sha256: {sha256}, examples: follow_changed.v1.json}}\n")
+            file.write(f"  - {{schema: follow_changed.v3.avsc, sha256: {sha256}, examples: follow_changed.v2.json}}\n")
         return tmp_path
 
     return change

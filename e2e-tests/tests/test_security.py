@@ -18,37 +18,74 @@ from murmuration_testkit.tokens import Issuer, of_stack
 
 DOCUMENT = json.loads((REPOSITORY / "deploy/gateway/src/murmuration_gateway/openapi.json").read_text())
 OPERATIONS = [f"{method.upper()} {path}" for path, methods in DOCUMENT["paths"].items() for method in methods]
-# What a caller is answered about the things of an account that is public, private, and deleted; and what callers are
-# answered about the public one's when they are deleted themselves, and when they have no profile.
+# What a caller is answered about the things of an account that is public, private, and deleted; what callers are
+# answered about the public one's when they are deleted themselves, and when they have no profile; and about those of a
+# public one that blocks them, that they block, and that they mute.
 ANSWERS = {
-    "PUT /v1/users/me": (200, 200, 200, "403 account-deleted", 201),
-    "DELETE /v1/users/me": (204, 204, 204, 204, 204),
-    "GET /v1/users/me": (200, 200, 200, "404 no-user", "404 no-user"),
-    "GET /v1/users": (200, 200, 200, 200, 200),  # what the caller may not see is left out: test_screens.py
-    "GET /v1/users/{user_id}": (200, 200, "404 no-user", 200, 200),
-    "POST /v1/users/{user_id}/follow": (204, 202, "404 no-user", "403 account-deleted", "403 no-profile"),
-    "DELETE /v1/users/{user_id}/follow": (204, 204, 204, 204, 204),
-    "GET /v1/users/{user_id}/followers": (200, 200, "404 no-user", 200, 200),
-    "GET /v1/users/{user_id}/following": (200, 200, "404 no-user", 200, 200),
-    "GET /v1/users/me/follow-requests": (200, 200, 200, 200, 200),
+    "PUT /v1/users/me": (200, 200, 200, "403 account-deleted", 201, 200, 200, 200),
+    "DELETE /v1/users/me": (204, 204, 204, 204, 204, 204, 204, 204),
+    "GET /v1/users/me": (200, 200, 200, "404 no-user", "404 no-user", 200, 200, 200),
+    "GET /v1/users": (200, 200, 200, 200, 200, 200, 200, 200),  # whom they may not see is left out: test_screens.py
+    "GET /v1/users/{user_id}": (200, 200, "404 no-user", 200, 200, "404 no-user", 200, 200),
+    "POST /v1/users/{user_id}/follow": (
+        204, 202, "404 no-user", "403 account-deleted", "403 no-profile",
+        "404 no-user", "409 blocking", 204,
+    ),
+    "DELETE /v1/users/{user_id}/follow": (204, 204, 204, 204, 204, 204, 204, 204),
+    "DELETE /v1/users/me/followers/{follower_id}": (204, 204, 204, 204, 204, 204, 204, 204),
+    "PUT /v1/users/{user_id}/block": (204, 204, 204, "403 account-deleted", "403 no-profile", 204, 204, 204),
+    "DELETE /v1/users/{user_id}/block": (204, 204, 204, 204, 204, 204, 204, 204),
+    "PUT /v1/users/{user_id}/mute": (204, 204, 204, "403 account-deleted", "403 no-profile", 204, 204, 204),
+    "DELETE /v1/users/{user_id}/mute": (204, 204, 204, 204, 204, 204, 204, 204),
+    "GET /v1/relationships": (200, 200, 200, 200, 200, 200, 200, 200),
+    "GET /v1/users/{user_id}/followers": (
+        200, "403 private-account", "404 no-user", 200, 200,
+        "404 no-user", "403 blocking", 200,
+    ),
+    "GET /v1/users/{user_id}/following": (
+        200, "403 private-account", "404 no-user", 200, 200,
+        "404 no-user", "403 blocking", 200,
+    ),
+    "GET /v1/users/{user_id}/friends": (
+        200, "403 private-account", "404 no-user", 200, 200,
+        "404 no-user", "403 blocking", 200,
+    ),
+    "GET /v1/users/{user_id}/mutual-followers/{other_id}": (
+        200, "403 private-account", "404 no-user", 200, 200,
+        "404 no-user", "403 blocking", 200,
+    ),
+    "GET /v1/users/me/blocks": (200, 200, 200, 200, 200, 200, 200, 200),
+    "GET /v1/users/me/mutes": (200, 200, 200, 200, 200, 200, 200, 200),
+    "GET /v1/users/me/follow-requests": (200, 200, 200, 200, 200, 200, 200, 200),
+    "GET /v1/users/me/follow-requests/sent": (200, 200, 200, 200, 200, 200, 200, 200),
     "POST /v1/users/me/follow-requests/{follower_id}": (
         "404 no-request", "404 no-request", "404 no-request", "403 account-deleted", "403 no-profile",
+        "404 no-request", "404 no-request", "404 no-request",
     ),
-    "DELETE /v1/users/me/follow-requests/{follower_id}": (204, 204, 204, 204, 204),
-    "POST /v1/tweets": (201, 201, 201, "403 account-deleted", "403 no-profile"),
-    "GET /v1/tweets": (200, 200, 200, 200, 200),  # as of users
-    "GET /v1/tweets/{tweet_id}": (200, "404 no-tweet", "404 no-tweet", 200, 200),
+    "DELETE /v1/users/me/follow-requests/{follower_id}": (204, 204, 204, 204, 204, 204, 204, 204),
+    "POST /v1/tweets": (201, 201, 201, "403 account-deleted", "403 no-profile", 201, 201, 201),
+    "GET /v1/tweets": (200, 200, 200, 200, 200, 200, 200, 200),  # as of users
+    "GET /v1/tweets/{tweet_id}": (200, "404 no-tweet", "404 no-tweet", 200, 200, "404 no-tweet", "403 blocking", 200),
     "DELETE /v1/tweets/{tweet_id}": (
         "403 not-your-tweet", "404 no-tweet", "404 no-tweet", "403 not-your-tweet", "403 not-your-tweet",
+        "404 no-tweet", "403 blocking", "403 not-your-tweet",
     ),
-    "GET /v1/users/{user_id}/tweets": (200, "403 private-account", 200, 200, 200),
-    "GET /v1/timeline": (200, 200, 200, 200, 200),
-    "GET /v1/timeline/count": (200, 200, 200, 200, 200),
+    "GET /v1/users/{user_id}/tweets": (
+        200, "403 private-account", "404 no-user", 200, 200,
+        "404 no-user", "403 blocking", 200,
+    ),
+    "GET /v1/timeline": (200, 200, 200, 200, 200, 200, 200, 200),
+    "GET /v1/timeline/count": (200, 200, 200, 200, 200, 200, 200, 200),
 }  # fmt: skip
-SCENES = ("public", "private", "deleted", "by a deleted account", "without a profile")
-SECRET_TEXT = "not for everybody"  # what private and deleted accounts have said
+SCENES = (
+    "public", "private", "deleted", "by a deleted account", "without a profile", "blocked", "blocking", "muting",
+)  # fmt: skip
+DONE_BEFORE = {"blocking": "block", "muting": "mute"}
+HIDING = {"private", "deleted", "blocked", "blocking"}
+SECRET_TEXT = "not for everybody"  # what all of them have said
 QUERIES = {
-    "GET /v1/users": "?id={user_id}",
+    "GET /v1/users": "?id={user_id}&expand=viewer",
+    "GET /v1/relationships": "?id={user_id}",
     "GET /v1/tweets": "?id={tweet_id}&expand=author",
     "GET /v1/timeline": "?expand=author",
     "GET /v1/timeline/count": "?since={mark}",
@@ -93,18 +130,23 @@ def mark():
 def asked(operation, owner, mark):
     """Return method, path and body of a request that is about this person."""
     method, path = operation.split()
-    named = {"user_id": owner.user_id, "follower_id": owner.fan.user_id, "tweet_id": owner.said_first, "mark": mark}
+    named = {"user_id": owner.user_id, "other_id": owner.fan.user_id, "follower_id": owner.fan.user_id}
+    named |= {"tweet_id": owner.said_first, "mark": mark}
     body = BODIES.get(operation)
     return method, (path + QUERIES.get(operation, "")).format(**named), {"json": body} if body else {}
 
 
-def caller(scene):
+def caller(scene, owner):
     """Return who asks."""
     person = Person("Mallory")
     if scene != "without a profile":
         person.join()
     if scene == "by a deleted account":
         person.leave()
+    if scene == "blocked":
+        owner.ask("PUT", f"/v1/users/{person.user_id}/block")
+    if scene in DONE_BEFORE:
+        person.ask("PUT", f"/v1/users/{owner.user_id}/{DONE_BEFORE[scene]}")
     return person
 
 
@@ -120,10 +162,10 @@ def test_everybody_is_answered_by_the_table(operation, scene, owners, mark):
     owner = owners.get(scene, owners["public"])
     before = owner.state()
     method, path, body = asked(operation, owner, mark)
-    response = send(method, path, headers=caller(scene).headers, **body)
+    response = send(method, path, headers=caller(scene, owner).headers, **body)
     code = f" {json.loads(response.data)['code']}" if response.status >= 400 else ""
     assert f"{response.status}{code}" == str(ANSWERS[operation][SCENES.index(scene)])
-    assert scene not in ("private", "deleted") or SECRET_TEXT.encode() not in response.data
+    assert scene not in HIDING or SECRET_TEXT.encode() not in response.data
     assert owner.state() == before
 
 

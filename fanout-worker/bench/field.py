@@ -29,13 +29,14 @@ class Lua(Script):
     def __init__(self, text: str) -> None:
         self.text = f"#!lua flags=allow-cross-slot-keys\n{text}"
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-        self.keys = 1
+        self.keys, self.raw = 1, False
 
 
 FILL = Lua("""
 local full = {}
 for i, key in ipairs(ARGV) do
   local length = 800 + i % 64 -- as they are at any moment: some are about to be cut
+  redis.call('SET', key:gsub('_timeline', '_shown', 1), '!')
   if full[length] then
     redis.call('RESTORE', key, 0, full[length])
   else

@@ -15,6 +15,7 @@ from redis import Redis
 from fanout_worker.deliveries import Deliveries
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import PAGE, DynamoFollows
+from fanout_worker.dynamo_mutes import DynamoMutes
 from fanout_worker.dynamo_tweets import DynamoTweets
 from murmuration_runtime import dynamo
 from murmuration_testkit.dynamodb_local import dynamodb_local
@@ -30,7 +31,10 @@ TARGET = 0.8
 FILL = """
 local ids = {}
 for n = tonumber(ARGV[1]), 1, -1 do ids[#ids + 1] = ARGV[2] .. string.format('%06d', n) end
-for _, key in ipairs(KEYS) do redis.call('RPUSH', key, unpack(ids)) end
+for _, key in ipairs(KEYS) do
+  redis.call('RPUSH', key, unpack(ids))
+  redis.call('SET', key:gsub('_timeline', '_shown', 1), '!')
+end
 """
 
 
@@ -48,6 +52,7 @@ def whole_way() -> list[dict[str, Any]]:
         deliveries = Deliveries(
             TimelineWriter(nodes),
             DynamoFollows(worker, ""),
+            DynamoMutes(worker, ""),
             DynamoTweets(worker, ""),
             DynamoCelebrities(worker, ""),
             10**9,
@@ -131,6 +136,7 @@ def remove(redis: Redis, star: str, count: int) -> None:
     """Give the memory back."""
     names = map(layout.home_timeline, fans(star, count))
     while some := list(itertools.islice(names, 100)):
+        redis.unlink(*(name.replace("_timeline", "_shown", 1) for name in some))
         assert redis.unlink(*some) == len(some), "lists were evicted: the figures are of a half-empty Redis"
 
 

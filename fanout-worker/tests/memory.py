@@ -11,6 +11,7 @@ from murmuration_timelines.fake import FakeNodes
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.shown import Shown
 from murmuration_timelines.writer import TimelineWriter
 
 
@@ -18,7 +19,7 @@ class Memory:
     """All that deliveries stand on, with the order of what was asked: its name, and of whom."""
 
     def __init__(self, faults=()):
-        self.edges = set()
+        self.edges, self.mutes = set(), set()
         self.said = defaultdict(list)
         self.authors = defaultdict(Author)
         self.asked = []
@@ -26,15 +27,17 @@ class Memory:
         self.faults = iter(())
         self.nodes = FakeNodes()
         self.nodes.before = lambda name, keys: self._ask(name, *(key[key.index("{") + 1 : -1] for key in keys))
+        self.people = set()  # whose names are looked for in timelines
         self.timelines, self.reader = TimelineWriter(self.nodes), TimelineReader(self.nodes)
         self.faults = iter(faults)
 
     def deliveries(self, threshold=9, ahead=20, **more):
-        return Deliveries(self.timelines, self, self, self, threshold, ahead, **more)
+        return Deliveries(self.timelines, self, self, self, self, threshold, ahead, **more)
 
     # the timelines, past all interruptions
     def warm(self, user, *ids, followees=()):
         """Give somebody a timeline that is complete."""
+        self.people |= {user, *followees}
         self.quietly(lambda: self._commit(self.reader.home, user, ids, {user, *followees}))
 
     def warm_author(self, user):
@@ -50,9 +53,9 @@ class Memory:
         return self.nodes.values.get(layout.author_timeline(user), [])
 
     def followees(self, user):
-        """Return whom somebody's warm timeline shows."""
+        """Return whose tweets somebody's warm timeline shows, of all whom anybody here has named."""
         found = self.quietly(lambda: self.reader.home.load([user]))
-        return {*found[user].followees} if found else set()
+        return {who for who in self.people if who in found[user].shown} if found else set()
 
     def noted(self, user):
         return self.nodes.values.get(layout.noted(user), set())
@@ -99,21 +102,26 @@ class Memory:
         self.authors[user_id] = Author(author.followers_count)
         return True
 
-    def followers(self, followee_id):
+    def followers(self, followee_id, after=None):
         self._ask("followers", followee_id)
-        everyone = sorted(follower for follower, followee in self.edges if followee == followee_id)
-        return iter([everyone[start : start + 2] for start in range(0, len(everyone), 2)])
+        wanted = sorted(fan for fan, followee in self.edges if followee == followee_id and fan > (after or ""))
+        return iter([wanted[start : start + 2] for start in range(0, len(wanted), 2)])
 
-    def follows(self, follower_id, followee_id):
-        self._ask("follows", follower_id)
-        return (follower_id, followee_id) in self.edges
+    def followers_among(self, followee_id, user_ids):
+        self.people |= {followee_id, *user_ids}
+        self._ask("followers_among", *user_ids)
+        return {user_id for user_id in user_ids if (user_id, followee_id) in self.edges}
+
+    def muters_among(self, muted_id, user_ids):
+        self._ask("muters_among", *user_ids)
+        return {user_id for user_id in user_ids if (user_id, muted_id) in self.mutes}
 
     def latest(self, author_id, count):
         self._ask("latest", author_id)
         return self.said[author_id][:count]
 
     def _commit(self, timelines, user, ids, followees):
-        built = Timeline(sorted(ids, reverse=True), BEGINNING, frozenset(followees))
+        built = Timeline(sorted(ids, reverse=True), BEGINNING, Shown.of(followees))
         assert timelines.commit(user, timelines.begin(user), built)
 
     def _ask(self, *call):

@@ -35,7 +35,7 @@ def deliveries(memory, threshold=5, **more):
 def demoted(memory, until="until", threshold=11):
     def refresh(followers):
         for follower in followers:
-            deliveries(memory, threshold).refresh_followee(follower, "bob")
+            deliveries(memory, threshold).refresh_followee("bob", [follower])
 
     return demote("bob", memory, memory.followers, refresh, threshold=threshold, until=until)
 
@@ -77,6 +77,20 @@ def test_who_is_not_known_as_a_celebrity_is_pushed_without_a_look():
     assert memory.ids("fan-0") == [first_id(NOW), "0"]
     assert ("author", "bob") not in memory.asked
     assert memory.authors["bob"].since == "5"
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "is_read"),
+    [(first_id(NOW), None, False), (first_id(NOW + 1), None, True), (first_id(NOW - 1), first_id(NOW), True)],
+    ids=["celebrity", "promoted, and not yet known to all", "being demoted"],
+)
+def test_what_a_celebrity_said_is_not_read_for_those_who_follow_them(since, until, is_read):
+    """Readers merge it; only while some may not yet, or no longer, the list must have it."""
+    memory = star(since=since, until=until)
+    memory.said["bob"] = ["1700000000000000001"]
+    deliveries(memory).refresh_followee("bob", ["fan-0"])
+    assert (("latest", "bob") in memory.asked, memory.ids("fan-0")) == (is_read, [*memory.said["bob"] * is_read, "0"])
+    assert "bob" in memory.followees("fan-0")
 
 
 def test_a_demotion_brings_everybody_what_was_not_pushed():

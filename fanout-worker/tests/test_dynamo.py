@@ -8,14 +8,17 @@ from functools import partial
 import boto3
 import pytest
 
+from contracts import TOPICS
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import PAGE, DynamoFollows
+from fanout_worker.dynamo_mutes import DynamoMutes
 from fanout_worker.dynamo_tweets import DynamoTweets
 from murmuration_runtime import dynamo
 from murmuration_runtime.dynamo import CONFLICT_ATTEMPTS
 from murmuration_runtime.dynamo_wire import Answer
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.celebrities import Author
+from murmuration_worker.worker import AT_ONCE
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 client = partial(dynamo.client, attempts=1)
@@ -38,7 +41,9 @@ def test_pages_hold_everyone_once(somebody):
     pages = list(DynamoFollows(dynamodb, PREFIX).followers(star))
     assert [len(page) for page in pages] == [PAGE, 25]
     assert sorted(fan for page in pages for fan in page) == sorted(fans)
-    assert len(asked) == 2
+    rest = DynamoFollows(dynamodb, PREFIX).followers(star, after=pages[0][-2])
+    assert [*rest] == [[pages[0][-1], *pages[1]]]
+    assert len(asked) == 3
     assert all(each["ConsistentRead"] for each in asked)
 
 
@@ -60,7 +65,19 @@ def test_an_edge_is_there_or_not(somebody):
     item = {"followee_id": {"S": bob}, "follower_id": {"S": alice}, "followed_at": {"N": "1"}}
     dynamodb.put_item(TableName=f"{PREFIX}followers", Item=item)
     tables = DynamoFollows(dynamodb, PREFIX)
-    assert (tables.follows(alice, bob), tables.follows(bob, alice)) == (True, False)
+    assert tables.followers_among(bob, [alice, somebody()]) == {alice}
+    assert tables.followers_among(alice, [bob]) == set()
+
+
+@pytest.mark.stack
+def test_a_mute_is_there_or_not(somebody):
+    """In the direction that it has."""
+    dynamodb, alice, bob = client(), somebody(), somebody()
+    item = {"muter_id": {"S": alice}, "muted_id": {"S": bob}, "muted_at": {"N": "1"}}
+    dynamodb.put_item(TableName=f"{PREFIX}mutes", Item=item)
+    tables = DynamoMutes(dynamodb, PREFIX)
+    assert tables.muters_among(bob, [alice, somebody()]) == {alice}
+    assert tables.muters_among(alice, [bob]) == set()
 
 
 class Slow:
@@ -69,13 +86,11 @@ class Slow:
     def __init__(self):
         self.asked = [threading.Event() for _ in range(3)]
 
-    def get_paginator(self, _):
-        return self
-
-    def paginate(self, **_):
-        for number, asked in enumerate(self.asked):
-            asked.set()
-            yield {"Items": [{"follower_id": {"S": f"fan-{number}"}}]}
+    def query(self, ExclusiveStartKey=0, **_):  # noqa: N803 - DynamoDB's name
+        self.asked[ExclusiveStartKey].set()
+        following = ExclusiveStartKey + 1
+        more = {"LastEvaluatedKey": following} if following < len(self.asked) else {}
+        return {"Items": [{"follower_id": {"S": f"fan-{ExclusiveStartKey}"}}]} | more
 
 
 def test_the_next_page_is_read_while_one_is_being_written():
@@ -87,6 +102,23 @@ def test_the_next_page_is_read_while_one_is_being_written():
     assert slow.asked[1].wait(5)
     assert not slow.asked[2].wait(0.2)
     assert list(pages) == [["fan-1"], ["fan-2"]]
+
+
+def test_authors_who_cannot_be_read_hold_up_nobody_elses_tweets():
+    """However many are in hand, all of them but one."""
+    free = threading.Event()
+
+    class Hanging:
+        def query(self, ExpressionAttributeValues, **_):  # noqa: N803 - DynamoDB's name
+            if ExpressionAttributeValues[":followee"] == {"S": "held"}:
+                assert free.wait(10)
+            return {"Items": [{"follower_id": {"S": "fan"}}]}
+
+    follows = DynamoFollows(Hanging(), "")
+    held = [follows.followers("held") for _ in range(AT_ONCE * TOPICS["TweetCreated"].partitions - 1)]
+    assert list(follows.followers("star")) == [["fan"]]
+    free.set()
+    assert [list(each) for each in held] == [[["fan"]]] * len(held)
 
 
 def test_an_error_in_a_page_that_was_read_ahead_reaches_whoever_needs_it():

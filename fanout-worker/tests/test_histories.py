@@ -10,14 +10,16 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts import TOPICS
 from contracts.ids import BITS_BELOW_MS, EPOCH_MS
 from fanout_worker.demotion import StillCelebrityError, demote
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
+from murmuration_timelines.shown import Shown
 
-from .conftest import follow, tweet
+from .conftest import follow, mute, tweet
 from .memory import Memory
 
 PEOPLE = ["ann", "bob", "cat"]
@@ -35,6 +37,7 @@ class World:
         self._chance = chance
         self._depth = self._next = 0
         self.memory = Memory()
+        self.memory.people = {*PEOPLE}
         self.memory.meanwhile = self._meanwhile
         self.said = {person: [] for person in PEOPLE}
         self.topic, self.waiting, self._rebuilds = [], [], {}
@@ -47,7 +50,7 @@ class World:
 
     def step(self):
         """Let one thing happen."""
-        everyday = [self._tweet, self._toggle, self._rebuild, self._deliver, self._deliver]
+        everyday = [self._tweet, self._toggle, self._mute, self._rebuild, self._deliver, self._deliver]
         self._chance.choice([*everyday, *everyday, self._again, self._index, self._demote, self._evict])()
 
     def settle(self):
@@ -65,12 +68,12 @@ class World:
         return followees, {t for t in self.memory.ids(person) if t != "0" and author[t] in followees} | merged
 
     def truth(self, person):
-        """Return whom they follow now, themselves included, and all that these ever said."""
-        followees = {person, *(who for fan, who in self.memory.edges if fan == person)}
+        """Return whom they follow and have not muted now, themselves included, and all that these ever said."""
+        followees = {person, *(who for fan, who in self.memory.edges - self.memory.mutes if fan == person)}
         return followees, {tweet_id for who in followees for tweet_id in self.said[who]}
 
     def _meanwhile(self, _):
-        if self._depth < DEEPEST and self._chance.randrange(3) == 0:
+        while self._depth < DEEPEST and self._chance.randrange(3) == 0:
             self._depth += 1
             self.step()
             self._depth -= 1
@@ -91,14 +94,24 @@ class World:
             count = sum(followee == who for _, followee in self.memory.edges)
             self.memory.authors[who] = replace(self.memory.authors[who], followers_count=count)
 
+    def _mute(self):
+        muter, who = self._person(), self._person()
+        if muter != who:
+            self.memory.mutes ^= {(muter, who)}
+            self._publish(mute(muter, who, muting=(muter, who) in self.memory.mutes))
+
     def _publish(self, event):
         self.topic.append(event)
         self.waiting.append(event)
 
     def _deliver(self):
-        """Deliver one of those that wait: partitions have no order among each other."""
+        """Deliver one of those that wait, or some of its key: keys have no order among each other."""
         if self.waiting:
-            self.deliveries.deliver([self.waiting.pop(self._chance.randrange(len(self.waiting)))])
+            first = self._chance.choice(self.waiting)
+            batch = [event for event in self.waiting if _key(event) == _key(first)][: self._chance.randint(1, 3)]
+            for event in batch:
+                self.waiting.remove(event)
+            self.deliveries.deliver(batch)
 
     def _again(self):
         if self.topic:
@@ -119,7 +132,7 @@ class World:
             indexed = {t for who in followees - read for t in self.memory.said[who]}
             recent = {t for who in followees for t in self.memory.recent(who)}
             ids = sorted({*(built.ids if built else ()), *indexed, *recent}, reverse=True)
-            self._rebuilds[person] = token, Timeline(ids, BEGINNING, frozenset(followees)), read | followees
+            self._rebuilds[person] = token, Timeline(ids, BEGINNING, Shown.of(followees)), read | followees
 
     def _evict(self):
         self.memory.nodes.forget(layout.home_timeline(self._person()))
@@ -140,13 +153,17 @@ class World:
                 left -= 1
                 if left == 0:
                     raise StoreAwayError("killed")
-                self.deliveries.refresh_followee(follower, author)
+                self.deliveries.refresh_followee(author, [follower])
 
         threshold = self._chance.choice([THRESHOLD, len(PEOPLE)])
         try:
             demote(author, self.memory, self.memory.followers, refresh, threshold=threshold, until="1")
         except (StillCelebrityError, StoreAwayError):
             return
+
+
+def _key(event):
+    return type(event), TOPICS[type(event).__name__].key(event)
 
 
 def test_after_the_dust_settles_every_warm_timeline_shows_the_truth():

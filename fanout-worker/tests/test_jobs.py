@@ -14,8 +14,11 @@ import pytest
 from contracts import TOPICS
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime.kafka_connection import KafkaSettings
-from murmuration_timelines import layout
-from murmuration_timelines.writer import connect
+from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.shown import Shown
+from murmuration_timelines.tweets import Tweet
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.letters import open_letters
 from murmuration_worker.messages import Message
@@ -42,21 +45,26 @@ def command(*words, **environment):
 @pytest.fixture
 def redis():
     with closing(connect(os.environ["REDIS_URL"])) as nodes:
-        yield nodes.client
+        yield TimelineReader(nodes)
 
 
 def warm(redis, user, *followees):
-    redis.rpush(layout.home_timeline(user), "0")
-    redis.set(layout.followees(user), f"!12345678 {' '.join([user, *followees])} ")
+    timeline = Timeline([], BEGINNING, Shown.of([user, *followees]))
+    assert redis.home.commit(user, redis.home.begin(user), timeline)
 
 
 def shown(redis, user):
-    return redis.lrange(layout.home_timeline(user), 0, -1), set((redis.get(layout.followees(user)) or "").split()[1:])
+    return redis.home.load([user]).get(user)
 
 
 def follow(fan, star):
     item = {"followee_id": {"S": star}, "follower_id": {"S": fan}, "followed_at": {"N": "1"}}
     boto3.client("dynamodb").put_item(TableName=f"{PREFIX}followers", Item=item)
+
+
+def mute(fan, star):
+    item = {"muter_id": {"S": fan}, "muted_id": {"S": star}, "muted_at": {"N": "1"}}
+    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}mutes", Item=item)
 
 
 def tweet(author, **more):
@@ -86,27 +94,32 @@ def test_cold_makes_a_user_cold(redis, somebody):
     user = somebody()
     warm(redis, user)
     code, done, _ = command("cold", user)
-    assert (code, done["home_timeline"], done["followees"]) == (0, 1, 1)
-    assert shown(redis, user) == ([], set())
+    assert (code, done["home_timeline"], done["home_shown"]) == (0, 1, 1)
+    assert shown(redis, user) is None
 
 
 @pytest.mark.stack
 @pytest.mark.usefixtures("handled")
 def test_dead_letters_bring_what_they_name_as_the_tables_have_it(redis, somebody):
-    """A follow, a tweet and a deletion that could not be decoded; a second run finds nothing left."""
-    fan, star = somebody(), somebody()
-    warm(redis, fan)
+    """A follow, a mute, a tweet and a deletion that could not be decoded; a second run finds nothing left."""
+    fan, star, loud = somebody(), somebody(), somebody()
+    warm(redis, fan, loud)
     follow(fan, star)
+    follow(fan, loud)
+    mute(fan, loud)
     said, gone = tweet(star), tweet(star, deleted_at={"N": "1"})
-    redis.set(layout.body(gone), "a body")
+    there = Tweet(gone, star, "a body")
+    redis.fill(redis.bodies([gone])[1], {gone: there})
+    assert redis.bodies([gone])[0] == {gone: there}
     send_letter("FollowChanged", followee_id=star, follower_id=fan)
+    send_letter("MuteChanged", muter_id=fan, muted_id=loud)
     send_letter("TweetCreated", tweet_id=said, author_id=star)
     send_letter("TweetDeleted", tweet_id=gone, author_id=star)
     code, done, _ = command("dead-letters", "handle")
-    assert (code, done) == (0, {"edges": 1, "tweets": 1, "gone": 1, "nameless": 0})
-    assert shown(redis, fan) == ([said, "0"], {fan, star})
-    assert redis.get(layout.body(gone)) == ""
-    assert command("dead-letters", "handle")[1] == {"edges": 0, "tweets": 0, "gone": 0, "nameless": 0}
+    assert (code, done) == (0, {"edges": 1, "mutes": 1, "tweets": 1, "gone": 1, "nameless": 0})
+    assert shown(redis, fan) == Timeline([said], BEGINNING, Shown.of([fan, star]))
+    assert redis.bodies([gone])[0] == {gone: None}
+    assert command("dead-letters", "handle")[1] == dict.fromkeys(done, 0)
 
 
 @pytest.mark.stack
@@ -150,7 +163,7 @@ def test_demote_brings_followers_what_was_not_pushed(redis, somebody):
         0,
         {"followers_settled": 1, "celebrity_threshold": 60},
     )
-    assert shown(redis, fan)[0] == [said, "0"]
+    assert shown(redis, fan).ids == [said]
     code, done, again = command("demote", star, CELEBRITY_THRESHOLD="60")
     assert (code, done["followers_settled"]) == (0, 0)
     assert "is no celebrity" in again

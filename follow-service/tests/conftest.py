@@ -1,14 +1,14 @@
-"""The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
+"""The application on DynamoDB in memory, and an issuer of tokens that lives as long as the test run."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from follow_service.app import create_app
+from follow_service.dynamo_graph import dynamo_graph
 from follow_service.settings import Settings
 from murmuration_testkit.tokens import Issuer
-
-from .memory import MemoryStore
+from murmuration_testkit.unkind_aws import UnkindAws
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
@@ -16,8 +16,29 @@ SETTINGS = Settings(**ISSUER.edge_settings, following_cap=3)
 
 
 @pytest.fixture
-def memory():
-    return MemoryStore()
+def aws():
+    """Kind, unless a test switches that off."""
+    return UnkindAws()
+
+
+@pytest.fixture
+def graph(aws):
+    return dynamo_graph(aws.client(), "")
+
+
+@pytest.fixture
+def count(aws):
+    """Count in the aggregator's place."""
+
+    def add(user_id, *, followers=0, following=0):
+        aws.client().update_item(
+            TableName="users",
+            Key={"user_id": {"S": user_id}},
+            UpdateExpression="ADD followers_count :followers, following_count :following",
+            ExpressionAttributeValues={":followers": {"N": str(followers)}, ":following": {"N": str(following)}},
+        )
+
+    return add
 
 
 @pytest.fixture
@@ -27,5 +48,28 @@ def clock():
 
 
 @pytest.fixture
-def http(memory, clock):
-    return create_app(SETTINGS, follows=memory, keys=ISSUER, now=lambda: clock.now).test_client()
+def http(graph, clock):
+    return create_app(SETTINGS, graph=graph, keys=ISSUER, now=lambda: clock.now).test_client()
+
+
+@pytest.fixture
+def call(http, clock):
+    """Ask as somebody, `call("alice", "POST /users/bob/follow")`; a millisecond passes with each call."""
+
+    def ask(who, what, **body):
+        clock.now += 1
+        method, path = what.split(" ")
+        return http.open(f"/v1{path}", method=method, headers=bearer(who), **({"json": body} if body else {}))
+
+    return ask
+
+
+@pytest.fixture
+def join(call):
+    """Have some people make their profiles."""
+
+    def put(*people, **more):
+        for who in people:
+            assert call(who, "PUT /users/me", display_name=who.title(), **more).status_code == 201
+
+    return put

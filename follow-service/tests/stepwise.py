@@ -1,33 +1,47 @@
-"""Calls that take turns: each stops before it asks the store anything, and goes on when the test says so."""
+"""Calls that take turns: each stops before it asks DynamoDB anything, and goes on or dies when the test says so."""
 
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
 
-class Call:
-    """One call on a store, in a thread that moves one question at a time."""
+class KilledError(BaseException):
+    """The process is gone, as by kill -9."""
 
-    def __init__(self, store: Any, do: Callable[[Any], object], allowed: type[Exception] | tuple[type[Exception], ...]):
+
+class Call:
+    """One call over a client of DynamoDB's, in a thread that moves one question at a time."""
+
+    def __init__(self, dynamodb: Any, do: Callable[[Any], object]) -> None:
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
+        self._kill = False
         self.done = False
+        self.answer: Any = None
         self.error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(store, do, allowed), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(dynamodb, do), daemon=True)
         self._thread.start()
         self._stopped.acquire()
 
-    def step(self) -> None:
-        """Let it ask its next question, and return when it is about to ask another or is done."""
+    def step(self, *, kill: bool = False) -> None:
+        """Let it ask its next question, or die; return when it is about to ask another or is done."""
+        self._kill = kill
         self._go.release()
         self._stopped.acquire()
+        if self.done:
+            self._thread.join()
         if self.error:
             raise self.error
 
-    def _run(self, store: Any, do: Callable[[Any], object], allowed: Any) -> None:
+    def finish(self) -> None:
+        """Let it go on to its end."""
+        while not self.done:
+            self.step()
+
+    def _run(self, dynamodb: Any, do: Callable[[Any], object]) -> None:
         try:
-            with suppress(allowed):
-                do(_Stops(store, self._stop))
+            self.answer = do(_Stops(dynamodb, self._stop))
+        except KilledError:
+            pass
         except BaseException as error:  # noqa: BLE001 - the test is to see it
             self.error = error
         self.done = True
@@ -36,26 +50,22 @@ class Call:
     def _stop(self) -> None:
         self._stopped.release()
         self._go.acquire()
+        if self._kill:
+            raise KilledError
 
 
 class _Stops:
-    """A store that lets nobody ask without being told."""
+    """A client that asks nothing without being told."""
 
-    def __init__(self, store: Any, stop: Callable[[], None]) -> None:
-        self._store, self._stop = store, stop
+    def __init__(self, dynamodb: Any, stop: Callable[[], None]) -> None:
+        self._dynamodb, self._stop = dynamodb, stop
+        self.exceptions = dynamodb.exceptions
 
     def __getattr__(self, name: str) -> Any:
-        ask = getattr(self._store, name)
+        ask = getattr(self._dynamodb, name)
 
-        def stopped(*arguments: Any) -> Any:
+        def stopped(**asked: Any) -> Any:
             self._stop()
-            return ask(*arguments)
+            return ask(**asked)
 
         return stopped
-
-
-def interleave(calls: list[Call], order: Iterable[int]) -> None:
-    """Run the calls to their end, each number choosing among those that are not done who moves next."""
-    choices = iter(order)
-    while waiting := [call for call in calls if not call.done]:
-        waiting[next(choices, 0) % len(waiting)].step()

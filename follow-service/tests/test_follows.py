@@ -1,10 +1,12 @@
-"""The rules, without any store."""
+"""The rules of following, on tables in memory."""
 
 import pytest
 
 from contracts.profiles import DeletedAccountError, NoProfileError
+from follow_service.blocks import block, unblock
 from follow_service.follows import (
     Edge,
+    FollowBlockedError,
     FollowerFullError,
     FollowingFullError,
     Outcome,
@@ -13,26 +15,37 @@ from follow_service.follows import (
     accept,
     decline,
     follow,
+    remove_follower,
     unfollow,
 )
 from follow_service.profiles import UnknownUserError, save
+
+from .rows import follows, requests
 
 CAP = 2
 EDGE = Edge("alice", "bob")
 
 
 @pytest.fixture
-def bob(memory):
+def store(graph):
+    return graph.follows
+
+
+@pytest.fixture
+def bob(graph):
     """Let Alice, Carol and Bob join, and Bob turn private or public when he is told."""
 
-    def turn(private):
-        save(memory, "bob", "Bob", private, 1)
+    def turn(*, private):
+        save(graph.profiles, "bob", "Bob", private, None, 1)
 
     for name in ("alice", "carol"):
-        save(memory, name, name, None, 1)
-
+        save(graph.profiles, name, name, None, None, 1)
     turn(private=False)
     return turn
+
+
+def since(aws, table="followers", when="followed_at"):
+    return {row["follower_id"]["S"]: int(row[when]["N"]) for row in aws.items(table)}
 
 
 def test_nobody_follows_themselves():
@@ -41,128 +54,209 @@ def test_nobody_follows_themselves():
         Edge("alice", "alice")
 
 
-def test_only_people_with_a_profile_can_be_followed(memory):
+@pytest.mark.usefixtures("bob")
+def test_only_people_with_a_profile_can_be_followed(store, aws):
     """An unknown user is an error, and leaves no row."""
-    save(memory, "alice", "Alice", None, 1)
     with pytest.raises(UnknownUserError, match="nobody"):
-        follow(memory, Edge("alice", "nobody"), 1, CAP)
-    assert not memory.edges
+        follow(store, Edge("alice", "nobody"), 1, CAP)
+    assert not follows(aws)
 
 
-def test_nobody_follows_a_deleted_account_and_it_follows_nobody(memory, bob):  # noqa: ARG001
+@pytest.mark.usefixtures("bob")
+def test_nobody_follows_a_deleted_account_and_it_follows_nobody(store, graph, aws):
     """To others it is nobody; it itself is told that it is deleted."""
-    save(memory, "alice", "Alice", None, 1)
-    memory.delete_account("bob", 2)
+    graph.profiles.delete("bob", 2)
     with pytest.raises(UnknownUserError, match="bob"):
-        follow(memory, EDGE, 3, CAP)
+        follow(store, EDGE, 3, CAP)
     with pytest.raises(DeletedAccountError, match="bob"):
-        follow(memory, Edge("bob", "alice"), 3, CAP)
-    assert not memory.edges
+        follow(store, Edge("bob", "alice"), 3, CAP)
+    assert not follows(aws)
 
 
-def test_who_has_no_profile_neither_follows_nor_asks_nor_lets_in_nor_is_let_in(memory, bob):
+def test_who_has_no_profile_neither_follows_nor_asks_nor_lets_in_nor_is_let_in(store, bob, aws):
     """Others would see nobody; what was asked before profiles were needed ends nowhere."""
     for private in (False, True):
         bob(private=private)
         with pytest.raises(NoProfileError, match="profile"):
-            follow(memory, Edge("dave", "bob"), 1, CAP)
+            follow(store, Edge("dave", "bob"), 1, CAP)
     for edge, error in ((Edge("bob", "dave"), NoProfileError), (Edge("dave", "bob"), UnknownRequestError)):
-        memory.request(edge, 1)
+        store.request(edge, 1)
         with pytest.raises(error):
-            accept(memory, edge, 2, CAP)
-    assert not memory.edges
+            accept(store, edge, 2, CAP)
+    assert not follows(aws)
 
 
-def test_who_accepts_is_told_first_what_they_lack_themselves(memory):
+@pytest.mark.usefixtures("bob")
+def test_who_accepts_is_told_first_what_they_lack_themselves(store, graph):
     """A profile, whether or not there is a request; so a client sends its user to make one."""
-    memory.delete_account("bob", 1)
+    graph.profiles.delete("bob", 1)
     for caller, error in (("dave", NoProfileError), ("bob", DeletedAccountError)):
         with pytest.raises(error):
-            accept(memory, Edge("alice", caller), 2, CAP)
+            accept(store, Edge("alice", caller), 2, CAP)
 
 
-def test_a_private_account_is_asked_and_lets_in_whom_it_likes(memory, bob):
+def test_a_private_account_is_asked_and_lets_in_whom_it_likes(store, bob, aws):
     """The request moves to the edges on accept, and is gone on decline; both may be repeated."""
     bob(private=True)
     for follower in ("alice", "carol"):
         for now in (1, 2):
-            assert follow(memory, Edge(follower, "bob"), now, CAP) is Outcome.REQUESTED
-    assert (memory.asked, memory.edges) == ({EDGE: 1, Edge("carol", "bob"): 1}, {})
+            assert follow(store, Edge(follower, "bob"), now, CAP) is Outcome.REQUESTED
+    assert (since(aws, "follow_requests", "requested_at"), follows(aws)) == ({"alice": 1, "carol": 1}, set())
     for now in (3, 4):
-        accept(memory, EDGE, now, CAP)
-        decline(memory, Edge("carol", "bob"))
-    assert (memory.asked, memory.edges) == ({}, {EDGE: 3})
-    assert follow(memory, EDGE, 5, CAP) is Outcome.FOLLOWING
+        accept(store, EDGE, now, CAP)
+        decline(store, Edge("carol", "bob"))
+    assert (aws.items("follow_requests"), since(aws)) == ([], {"alice": 3})
+    assert follow(store, EDGE, 5, CAP) is Outcome.FOLLOWING
     with pytest.raises(UnknownRequestError, match="carol"):
-        accept(memory, Edge("carol", "bob"), 6, CAP)
+        accept(store, Edge("carol", "bob"), 6, CAP)
 
 
-def test_a_follow_that_is_there_stays_when_the_account_turns_private(memory, bob):
+def test_a_follow_that_is_there_stays_when_the_account_turns_private(store, bob, aws):
     """Only who comes later is asked to wait."""
-    follow(memory, EDGE, 1, CAP)
+    follow(store, EDGE, 1, CAP)
     bob(private=True)
-    assert follow(memory, EDGE, 2, CAP) is Outcome.FOLLOWING
-    assert (memory.asked, memory.edges) == ({}, {EDGE: 1})
+    assert follow(store, EDGE, 2, CAP) is Outcome.FOLLOWING
+    assert (requests(aws), since(aws)) == (set(), {"alice": 1})
 
 
-def test_a_request_waits_until_it_is_asked_again_when_the_account_turns_public(memory, bob):
-    """The follow then takes the request with it."""
+def test_a_follow_of_an_account_that_turned_public_takes_the_request_with_it(store, bob, aws):
+    """Until then the request waits."""
     bob(private=True)
-    follow(memory, EDGE, 1, CAP)
+    follow(store, EDGE, 1, CAP)
     bob(private=False)
-    assert (memory.asked, memory.edges) == ({EDGE: 1}, {})
-    assert follow(memory, EDGE, 2, CAP) is Outcome.FOLLOWING
-    assert (memory.asked, memory.edges) == ({}, {EDGE: 2})
+    assert (requests(aws), follows(aws)) == ({("alice", "bob")}, set())
+    assert follow(store, EDGE, 2, CAP) is Outcome.FOLLOWING
+    assert (aws.items("follow_requests"), since(aws)) == ([], {"alice": 2})
 
 
-def test_an_unfollow_takes_a_request_back(memory, bob):
+def test_an_unfollow_takes_a_request_back(store, bob, aws):
     """And whoever would accept it is told."""
     bob(private=True)
-    follow(memory, EDGE, 1, CAP)
+    follow(store, EDGE, 1, CAP)
     for _ in range(2):
-        unfollow(memory, EDGE)
+        unfollow(store, EDGE)
     with pytest.raises(UnknownRequestError, match="alice"):
-        accept(memory, EDGE, 2, CAP)
-    assert not memory.edges
+        accept(store, EDGE, 2, CAP)
+    assert not follows(aws)
 
 
-def test_at_the_cap_nobody_new_is_followed_and_all_who_are_followed_stay(memory):
+def test_a_follower_who_is_removed_may_ask_again(store, bob, aws):
+    """Removing takes the follow, and leaves the request of whoever only asks."""
+    bob(private=True)
+    for _ in range(2):
+        follow(store, EDGE, 1, CAP)
+        remove_follower(store, EDGE)
+        assert requests(aws) == {("alice", "bob")}
+        accept(store, EDGE, 2, CAP)
+        remove_follower(store, EDGE)
+        assert (requests(aws), follows(aws)) == (set(), set())
+
+
+def test_what_an_accepted_request_leaves_counts_as_absent(store, bob, graph, aws):
+    """A process that is killed between the two writes of accept leaves a row: every rule goes by it, and clears it."""
+    bob(private=True)
+    for again in (
+        follow,
+        lambda *_: accept(store, EDGE, 3, CAP),
+        lambda *_: block(graph.blocks, graph.profiles, "bob", "alice", 3),
+    ):
+        unblock(graph.blocks, "bob", "alice")
+        unfollow(store, EDGE)
+        follow(store, EDGE, 1, CAP)
+        assert store.accept(EDGE, 2)
+        standing = store.standing(EDGE)
+        assert (standing.followed, standing.requested, standing.left_over) == (True, False, True)
+        again(store, EDGE, 3, CAP)
+        remove_follower(store, EDGE)
+        if again is follow:
+            assert follow(store, EDGE, 4, CAP) is Outcome.REQUESTED
+            assert since(aws, "follow_requests", "requested_at") == {"alice": 4}
+        else:
+            assert aws.items("follow_requests") == []
+
+
+def test_what_is_cleared_late_is_not_what_was_asked_since(store, bob, aws):
+    """Whoever accepted is slow: meanwhile the follower left and asked again."""
+    bob(private=True)
+    follow(store, EDGE, 1, CAP)
+    assert store.accept(EDGE, 2)
+    unfollow(store, EDGE)
+    follow(store, EDGE, 3, CAP)
+    store.clear(EDGE)
+    assert requests(aws) == {("alice", "bob")}
+
+
+def test_a_leftover_expires_by_itself(store, bob, aws):
+    """A day later, by DynamoDB's own hand."""
+    bob(private=True)
+    follow(store, EDGE, aws.ms(), CAP)
+    store.accept(EDGE, aws.ms())
+    for hours, left in ((23, 1), (2, 0)):
+        aws.sleep(hours * 3_600)
+        aws.delete_expired()
+        assert len(aws.items("follow_requests")) == left
+
+
+def test_at_the_cap_nobody_new_is_followed_and_all_who_are_followed_stay(store, graph, aws, count):
     """The repeat of a follow is no new one; after an unfollow there is room again."""
     for followee in ("alice", "bob", "carol", "dave", "erin"):
-        save(memory, followee, followee, followee == "erin", 1)
-    for followee in ("bob", "carol", "bob"):
-        follow(memory, Edge("alice", followee), 1, CAP)
+        save(graph.profiles, followee, followee, followee == "erin", None, 1)
+    for followee in ("bob", "carol"):
+        follow(store, Edge("alice", followee), 1, CAP)
+    count("alice", following=2)
+    assert follow(store, EDGE, 2, CAP) is Outcome.FOLLOWING
     for followee in ("dave", "erin"):
         with pytest.raises(FollowingFullError, match="2 accounts already"):
-            follow(memory, Edge("alice", followee), 2, CAP)
-    unfollow(memory, EDGE)
-    follow(memory, Edge("alice", "dave"), 3, CAP)
-    assert set(memory.edges) == {Edge("alice", "carol"), Edge("alice", "dave")}
+            follow(store, Edge("alice", followee), 2, CAP)
+    unfollow(store, EDGE)
+    count("alice", following=-1)
+    follow(store, Edge("alice", "dave"), 3, CAP)
+    assert follows(aws) == {("alice", "carol"), ("alice", "dave")}
 
 
-def test_requests_are_no_way_around_the_cap(memory):
+def test_requests_are_no_way_around_the_cap(store, graph, aws, count):
     """Whoever is at the cap when they are accepted waits, and their request with them."""
-    save(memory, "alice", "Alice", None, 1)
-    for followee in ("carol", "dave", "erin"):
-        save(memory, followee, followee, True, 1)
-        follow(memory, Edge("alice", followee), 1, CAP)
-    for followee in ("carol", "dave"):
-        accept(memory, Edge("alice", followee), 2, CAP)
+    save(graph.profiles, "alice", "Alice", None, None, 1)
+    for followee in ("dave", "erin"):
+        save(graph.profiles, followee, followee, True, None, 1)
+        follow(store, Edge("alice", followee), 1, CAP)
+    accept(store, Edge("alice", "dave"), 2, CAP)
+    count("alice", following=2)
     with pytest.raises(FollowerFullError, match="alice"):
-        accept(memory, Edge("alice", "erin"), 3, CAP)
-    accept(memory, Edge("alice", "dave"), 3, CAP)
-    assert memory.asked == {Edge("alice", "erin"): 1}
+        accept(store, Edge("alice", "erin"), 3, CAP)
+    accept(store, Edge("alice", "dave"), 3, CAP)
+    assert requests(aws) == {("alice", "erin")}
 
 
-def test_deleted_accounts_neither_let_in_nor_come_in(memory, bob):
+def test_deleted_accounts_neither_let_in_nor_come_in(store, bob, graph, aws):
     """A request of one, or to one, ends nowhere."""
     bob(private=True)
     for follower in ("alice", "carol"):
-        follow(memory, Edge(follower, "bob"), 1, CAP)
-    memory.delete_account("carol", 2)
+        follow(store, Edge(follower, "bob"), 1, CAP)
+    graph.profiles.delete("carol", 2)
     with pytest.raises(UnknownRequestError, match="carol"):
-        accept(memory, Edge("carol", "bob"), 3, CAP)
-    memory.delete_account("bob", 4)
+        accept(store, Edge("carol", "bob"), 3, CAP)
+    graph.profiles.delete("bob", 4)
     with pytest.raises(DeletedAccountError, match="bob"):
-        accept(memory, EDGE, 5, CAP)
-    assert not memory.edges
+        accept(store, EDGE, 5, CAP)
+    assert not follows(aws)
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_block_that_comes_between_is_respected(store, bob, graph, aws, private):
+    """Read before the block, written after it: nothing is written, and the answer is that of the block."""
+    bob(private=private)
+    for blocker, blocked, error in (("bob", "alice", UnknownUserError), ("alice", "bob", FollowBlockedError)):
+        graph.blocks.block(blocker, blocked, 1)
+        older = {"follower_id": {"S": "alice"}, "followee_id": {"S": "bob"}, "requested_at": {"N": "1"}}
+        aws.put("follow_requests", older)  # a release that knew no blocks wrote it
+        assert not store.add(EDGE, 2)
+        assert not store.request(EDGE, 2)
+        assert not store.accept(EDGE, 2)
+        with pytest.raises(error, match="bob"):
+            follow(store, EDGE, 2, CAP)
+        with pytest.raises(UnknownRequestError):
+            accept(store, EDGE, 2, CAP)
+        store.withdraw(EDGE)
+        graph.blocks.unblock(blocker, blocked)
+    assert (follows(aws), requests(aws)) == (set(), set())

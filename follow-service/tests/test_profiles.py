@@ -1,30 +1,35 @@
-"""Who people are, without any store."""
+"""Who people are, on tables in memory."""
 
 import pytest
 
 from contracts.profiles import DeletedAccountError
-from follow_service.profiles import UnknownUserError, known, save
+from follow_service.profiles import UnknownUserError, own, save
 from murmuration_edge.texts import UnfitTextError
 
 
+@pytest.fixture
+def profiles(graph):
+    return graph.profiles
+
+
 @pytest.mark.parametrize("name", ["", "   ", "x" * 51, "\u200b", "Al\u202eice", "Al\nice", "Alice\n", "Al\u200bice"])
-def test_a_name_is_fit_to_be_shown(memory, name):
+def test_a_name_is_fit_to_be_shown(profiles, name):
     """A display name has 1 to 50 characters besides the white space around it, one of which is to be seen."""
     with pytest.raises(UnfitTextError, match="display_name"):
-        save(memory, "alice", name, None, 1)
+        save(profiles, "alice", name, None, None, 1)
 
 
-def test_a_name_is_kept_in_one_way_to_write_it(memory):
+def test_a_name_is_kept_in_one_way_to_write_it(profiles):
     """Without the white space around it."""
-    profile, _ = save(memory, "alice", " Zoe\u0301 ", None, 1)
-    assert profile.display_name == memory.profile("alice").display_name == "Zo\u00e9"
+    profile = save(profiles, "alice", " Zoe\u0301 ", None, None, 1)
+    assert profile.display_name == own(profiles, "alice").display_name == "Zo\u00e9"
 
 
-def test_a_deleted_account_is_nobody_and_does_not_come_back(memory):
+def test_a_deleted_account_is_nobody_and_does_not_come_back(profiles):
     """Neither under its old name nor under another."""
-    save(memory, "alice", "Alice", None, 1)
-    memory.delete_account("alice", 2)
+    save(profiles, "alice", "Alice", None, None, 1)
+    profiles.delete("alice", 2)
     with pytest.raises(UnknownUserError, match="alice"):
-        known(memory, "alice")
+        own(profiles, "alice")
     with pytest.raises(DeletedAccountError, match="alice"):
-        save(memory, "alice", "Alicia", None, 3)
+        save(profiles, "alice", "Alicia", None, None, 3)

@@ -1,14 +1,17 @@
 """What several tests need: each of our topics, and one of the tests' own with any past that they like."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from contracts import TOPICS, Topic
-from contracts.topic import Version
+from contracts import TOPICS, Topic, releases, table_files
+from contracts.topic import DATA, Version, load
 
 from .small_contracts import KNOCKED
 
@@ -37,3 +40,24 @@ def with_versions() -> Callable[..., Topic]:
         return replace(KNOCKED, versions=versions)
 
     return build
+
+
+@pytest.fixture
+def rewritten(tmp_path: Path) -> Callable[..., list[str]]:
+    """Change entries of a file in a copy of the data; return which contracts are others then."""
+    data = shutil.copytree(DATA, tmp_path / "data")
+
+    def change(file: str, entries: dict[str, Any]) -> list[str]:
+        before = releases.contracts(load(data), table_files.load(data))
+        path = data / file
+        path.write_text(yaml.safe_dump(_merged(yaml.safe_load(path.read_text("utf-8")), entries)))
+        after = releases.contracts(load(data), table_files.load(data))
+        return [name for name in after if after[name] != before[name]]
+
+    return change
+
+
+def _merged(entry: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    return entry | {
+        key: _merged(entry[key], value) if isinstance(value, dict) else value for key, value in change.items()
+    }

@@ -16,7 +16,7 @@ class Knocked:
     visitor_id: str
     house_id: str
     loud: bool
-    occurred_at: int | None
+    occurred_at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,22 @@ class Removed:
     source: Source
     tweet_id: str
     author_id: str
-    occurred_at: int | None
+    occurred_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Rented:
+    """Who rents a house, after a change: of a compacted topic."""
+
+    event_id: str
+    source: Source
+    house_id: str
+    version: int
+    state: str
 
 
 SMALL = Path(__file__).with_name("small")
-EVENTS = {event.__name__: event for event in (Knocked, Posted, Removed)}
-KNOCKED, POSTED, REMOVED = load(SMALL, EVENTS).values()
+EVENTS = {event.__name__: event for event in (Knocked, Posted, Removed, Rented)}
+KNOCKED, POSTED, REMOVED, RENTED = load(SMALL, EVENTS).values()
 KNOCK = Knocked("e", Source("s", 7), "bob", "alice", loud=True, occurred_at=1)
+RENT = Rented("e", Source("s", 7), "alice", 3, "let")

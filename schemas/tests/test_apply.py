@@ -23,7 +23,7 @@ from contracts import ContractError, UnknownSchemaError
 from contracts.apply import apply_subject, apply_topics, wanted
 from contracts.registry import Registry, codec_for
 
-from .small_contracts import KNOCK, KNOCKED
+from .small_contracts import KNOCK, KNOCKED, RENTED
 
 stack = pytest.mark.stack
 
@@ -39,9 +39,9 @@ def registry():
 
 
 @pytest.fixture
-def throwaway():
-    """Knocked under a name of its own."""
-    return replace(KNOCKED, name=f"Throwaway-{uuid.uuid4()}")
+def throwaway(request):
+    """Knocked, or another topic, under a name of its own."""
+    return replace(getattr(request, "param", KNOCKED), name=f"Throwaway-{uuid.uuid4()}")
 
 
 @pytest.fixture
@@ -105,6 +105,24 @@ def test_topics_are_made_once(admin, topics, throwaway):
     assert (config["retention.ms"], config["cleanup.policy"]) == (str(7 * day), "delete")
     assert (dead["retention.ms"], dead["segment.ms"]) == (str(30 * day), str(day))
     assert (config["segment.ms"], config["max.message.bytes"]) == (str(day), "1048588")
+
+
+@stack
+@pytest.mark.parametrize("throwaway", [RENTED], indirect=True)
+def test_a_compacted_topic_is_made_and_set_back_as_any_other(admin, topics, throwaway):
+    """Whoever had it delete what is old would lose states for good."""
+    assert apply_topics(admin, topics, print)
+    entry = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, throwaway.name, incremental_configs=[entry])
+    for future in admin.incremental_alter_configs([resource]).values():
+        future.result()
+    eventually(lambda: config_of(admin, throwaway.name)["cleanup.policy"] == "delete")
+    assert apply_topics(admin, topics, print)
+    eventually(lambda: config_of(admin, throwaway.name)["cleanup.policy"] == "compact")
+    config, dead = config_of(admin, throwaway.name), config_of(admin, throwaway.dlq)
+    day = 24 * 60 * 60 * 1000
+    assert (config["delete.retention.ms"], config["max.compaction.lag.ms"]) == (str(7 * day), str(day))
+    assert (dead["cleanup.policy"], dead["retention.ms"]) == ("delete", str(30 * day))
 
 
 @stack

@@ -15,7 +15,7 @@ from contracts import TOPICS, Codec, ContractError, Source, UnknownSchemaError
 from contracts.examples import codec, examples
 from contracts.ids import TWEET_ID
 
-from .small_contracts import KNOCK, KNOCKED, POSTED, SMALL, Posted, Removed
+from .small_contracts import KNOCK, KNOCKED, POSTED, RENT, RENTED, SMALL, Posted, Removed
 
 NOTE = {"name": "note", "type": "string", "default": "", "doc": "A field of the future."}
 
@@ -32,6 +32,8 @@ def values(field):
     special = {"source": sources, "tweet_id": tweet_ids}
     if field["name"] in special or field["name"].endswith("_id"):
         return special.get(field["name"], names)
+    if isinstance(field["type"], dict):
+        return st.sampled_from(field["type"]["symbols"])
     return st.one_of(kinds[kind] for kind in (field["type"] if isinstance(field["type"], list) else [field["type"]]))
 
 
@@ -100,6 +102,14 @@ def test_a_value_of_the_wrong_type_is_refused_by_name(change, named):
     with pytest.raises(ContractError, match="Knocked") as refused:
         codec(KNOCKED).encode(replace(KNOCK, **change))
     assert named in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", ["gone", None, 1, ["let"]])
+def test_a_word_that_is_none_of_those_agreed_is_refused(wrong):
+    """By whoever would write it."""
+    assert codec(RENTED).encode(RENT)
+    with pytest.raises(ContractError, match="Rented cannot be written"):
+        codec(RENTED).encode(replace(RENT, state=wrong))
 
 
 @pytest.mark.parametrize(

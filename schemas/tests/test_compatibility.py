@@ -2,10 +2,9 @@
 
 import pytest
 
-from contracts import ContractError
-from contracts.compatibility import check
+from contracts.compatibility import findings
 
-VICTIMS = r"\(hits butler, cook\)"
+VICTIMS = "(hits butler, cook)"
 
 
 def without(schema, name):
@@ -57,32 +56,33 @@ def nested(*names):
 )
 def test_a_breaking_change_names_the_field_and_whom_it_hits(schema, with_versions, change, named):
     """Whichever of the two directions it breaks."""
-    with pytest.raises(ContractError, match=VICTIMS) as refused:
-        check(with_versions(schema, change(schema)))
-    assert named in str(refused.value)
+    found = findings(with_versions(schema, change(schema)))
+    assert [each for each in found if named in each and each.endswith(VICTIMS)]
 
 
 def test_a_new_enum_symbol_names_its_field(schema, with_versions):
     """Without an enum default the old reader cannot take it."""
-    with pytest.raises(ContractError, match=f"version 1 cannot read version 2: mood is .*{VICTIMS}"):
-        check(with_versions(plus(schema, mood("glad")), plus(schema, mood("glad", "sad"))))
+    (found,) = findings(with_versions(plus(schema, mood("glad")), plus(schema, mood("glad", "sad"))))
+    assert found.startswith("Knocked: version 1 cannot read version 2: mood is ")
+    assert found.endswith(VICTIMS)
 
 
 def test_what_both_sides_can_do_without_may_come_and_go(schema, with_versions):
     """A field with a default is added, and taken away again."""
-    check(with_versions(schema, plus(schema, {"name": "note", "type": "string", "default": ""}), schema))
+    assert (
+        findings(with_versions(schema, plus(schema, {"name": "note", "type": "string", "default": ""}), schema)) == []
+    )
 
 
 def test_compatibility_is_with_every_version_and_not_only_the_last(schema, with_versions):
     """A field that comes back as another type gets past each neighbour, and not past the version before."""
     first = plus(schema, {"name": "note", "type": "string", "default": ""})
     third = plus(schema, {"name": "note", "type": "long", "default": 0})
-    check(with_versions(first, schema))
-    check(with_versions(schema, third))
-    with pytest.raises(ContractError, match="version 1 cannot read version 3: note is"):
-        check(with_versions(first, schema, third))
+    assert findings(with_versions(first, schema)) == findings(with_versions(schema, third)) == []
+    found = findings(with_versions(first, schema, third))
+    assert [each for each in found if "version 1 cannot read version 3: note is" in each]
 
 
 def test_our_own_versions_agree(topic):
     """Full transitive, for every topic we have."""
-    check(topic)
+    assert findings(topic) == []

@@ -6,14 +6,16 @@ import sys
 
 import pytest
 
-from contracts import TOPICS
+from contracts import TOPICS, releases
+from contracts.topic import DATA
 
 NOBODY = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "SCHEMA_REGISTRY_URL": "http://127.0.0.1:1"}
 
 
 def contracts(*arguments, **environment):
-    """Run `python -m contracts`."""
+    """Run `python -m contracts`, with nothing of our environment but where this very package is."""
     command = [sys.executable, "-m", "contracts", *arguments]
+    environment = {name: os.environ[name] for name in ["PYTHONPATH"] if name in os.environ} | environment
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
 
 
@@ -22,6 +24,40 @@ def test_check_needs_nothing_but_the_files():
     done = contracts("check")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("all agree") == len(TOPICS)
+
+
+def test_list_tells_topics_and_versions():
+    """And since which release there is each."""
+    done = contracts("list")
+    assert done.returncode == 0, done.stderr
+    for name, topic in TOPICS.items():
+        assert f"\n{name}: " in done.stdout
+        for version in topic.versions:
+            assert (
+                f"  version {version.number} since {releases.since(f'{name} {version.number}', DATA)}," in done.stdout
+            )
+
+
+@pytest.mark.parametrize(
+    ("command", "missing", "extra"),
+    [
+        (["check"], "avro", "check"),
+        (["apply"], "confluent_kafka", "apply"),
+        (["acls"], "confluent_kafka", "apply"),
+        (["list"], "avro", None),
+    ],
+)
+def test_a_command_says_which_extra_it_lacks(tmp_path, command, missing, extra):
+    """Whoever installed the wheel alone; what needs nothing more runs."""
+    (tmp_path / f"{missing}.py").write_text("raise ModuleNotFoundError(f'No module named {__name__!r}', name=__name__)")
+    done = contracts(*command, **NOBODY, PYTHONPATH=str(tmp_path))
+    assert "Traceback" not in done.stderr
+    if extra:
+        assert (done.returncode, done.stdout) == (1, "")
+        told = f"`python -m contracts {command[0]}` needs {missing}: pip install 'event-contracts[{extra}]'"
+        assert done.stderr.startswith(told)
+    else:
+        assert "pip install" not in done.stderr
 
 
 @pytest.mark.parametrize("missing", NOBODY)
@@ -54,7 +90,7 @@ def test_acls_lists_what_each_service_needs_and_no_more():
     lines = done.stdout.splitlines()
     assert [line for line in lines if "'User:b'" in line] == [
         f"--allow-principal 'User:b' --operation Write --topic 'blue.{name}{dlq}'"
-        for name in ("FollowChanged", "TweetCreated", "TweetDeleted")
+        for name in sorted(TOPICS)
         for dlq in ("", ".dlq")
     ]
     assert {line.split("--operation ")[1] for line in lines if "count-aggregator'" in line.split(" --op")[0]} == {
@@ -72,6 +108,36 @@ def test_acls_refuses_a_principal_of_nobody():
     done = contracts("acls", "--principal", "cdc_bridge=User:b", **NOBODY)
     assert (done.returncode, done.stdout) == (1, "")
     assert "--principal cdc_bridge=User:b: not SERVICE=User:NAME" in done.stderr
+
+
+def test_a_reader_outside_may_read_what_is_named_to_it_in_groups_of_its_own_and_nothing_else():
+    """No dead letters, no other topic, no writing, and what the services are granted stays the same."""
+    services = contracts("acls", **NOBODY, KAFKA_TOPIC_PREFIX="blue.").stdout
+    reader = "--reader", "search:TweetCreated,TweetDeleted=User:s"
+    done = contracts("acls", *reader, **NOBODY, KAFKA_TOPIC_PREFIX="blue.")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.removeprefix(services).splitlines() == [
+        "--allow-principal 'User:s' --operation Read --topic 'blue.TweetCreated'",
+        "--allow-principal 'User:s' --operation Read --topic 'blue.TweetDeleted'",
+        "--allow-principal 'User:s' --operation Read --group 'blue.search.' --resource-pattern-type prefixed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "search=User:s",
+        "search:Tweets=User:s",
+        "search:TweetCreated=s",
+        "cdc-bridge:TweetCreated=User:s",
+        ":TweetCreated=User:s",
+    ],
+)
+def test_a_reader_without_topics_or_with_a_services_name_is_refused(reader):
+    """A service's name would give it the service's groups."""
+    done = contracts("acls", "--reader", reader, **NOBODY)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"--reader {reader}: not NAME:TOPIC,…=User:NAME" in done.stderr
 
 
 AWAY, NO_SUCH_NAME = "http://127.0.0.1:1", "http://[::1%nowhere]:9090"  # a zone of no network: no name server is asked
@@ -104,5 +170,5 @@ def test_apply_twice_changes_nothing():
     again = contracts("apply", **environment)
     assert again.returncode == 0, again.stderr
     lines = again.stdout.splitlines()
-    assert len(lines) == 3 * len(TOPICS)
+    assert len(lines) == sum(2 + len(topic.versions) for topic in TOPICS.values())  # it, its dead letters, its schemas
     assert all("already there" in line for line in lines)

@@ -40,11 +40,20 @@ def test_a_migration_without_functions_leaves_the_rows_alone(written):
     assert migration.drops == ("by_age",)
 
 
+def test_the_migration_that_switches_a_tables_first_stream_on_is_found_by_the_table():
+    """Whoever reads streams waits for it in peace; of other tables there is none to wait for."""
+    assert migrations.switching_stream("users", KNOWN) == MIGRATIONS.USERS_STREAM
+    assert migrations.switching_stream("followers", KNOWN) is None
+
+
 @pytest.mark.parametrize(
     ("entry", "named"),
     [
         ({"table": "cars"}, "there is no table cars"),
-        ({"steps": [EXPAND, SWITCH]}, "contract last"),
+        ({"steps": [EXPAND, CONTRACT, SWITCH]}, "contract last"),
+        ({"steps": [SWITCH, CONTRACT]}, "expand is first"),
+        ({"switches_stream": True}, "has no step switch"),
+        ({"steps": [EXPAND, SWITCH], "switches_stream": True, "table": "dismissals"}, "the table's file no stream"),
         ({"steps": [EXPAND, BACKFILL, CONTRACT]}, "backfill is a step exactly if"),
         ({"before": {"switch": "all is new"}}, "before names switch"),
         ({"reads": ["age"]}, "reads age"),

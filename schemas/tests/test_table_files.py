@@ -84,6 +84,10 @@ def test_what_a_table_lacks_is_not_created(written):
     assert len(create["AttributeDefinitions"]) == 2
 
 
+UPDATERS = {"town-hall": {"table": ["UpdateItem"]}, "post": {"table": ["UpdateItem"]}}
+RAISED = attributes(size=HOUSES["attributes"]["size"] | {"written_by": ["post", "town-hall"]})
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -104,6 +108,9 @@ def test_what_a_table_lacks_is_not_created(written):
             "size is checked by post, who does not read it",
         ),
         ({"attributes": attributes(by_size=HOUSES["attributes"]["size"])}, "by_size cannot name an attribute"),
+        ({"version": "edition"}, "edition is not among the attributes"),
+        ({"version": "size", "access": UPDATERS}, "size is not raised by post, who writes other attributes"),
+        ({"version": "size", "attributes": RAISED}, "town-hall may PutItem, which would begin size anew"),
         ({"access": HOUSES["access"] | {"post": {"by_colour": ["Query"]}}}, "by_colour, which is no part"),
     ],
 )

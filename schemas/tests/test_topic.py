@@ -9,12 +9,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts import TOPICS, ContractError, FollowChanged, Source, TweetCreated
+from contracts import TOPICS, ContractError, FollowChanged, Source, Tombstone, TweetCreated
 from contracts.topic import CLOCKS_MS, DATA, STREAM_RETENTION_MS, load
 
+from .small_contracts import KNOCKED, RENT, RENTED
+
 REPOSITORY = Path(__file__).parents[2]
-FOLLOW = FollowChanged("e1", Source("shard", 7), "bob", "зоя", following=True, occurred_at=1)
-TWEET = TweetCreated("e2", Source("shard", 8), "1990796418048000001", "alice", "hi", 1)
 
 
 @pytest.fixture
@@ -38,8 +38,9 @@ def rewrite(data):
 def test_a_follow_lies_by_whom_it_is_about():
     """Key, partition and headers of FollowChanged."""
     topic = TOPICS["FollowChanged"]
-    assert topic.key(FOLLOW) == "зоя"
-    assert topic.headers(FOLLOW) == [
+    follow = FollowChanged("e1", Source("shard", 7), "bob", "зоя", following=True)
+    assert topic.key(follow) == "зоя"
+    assert topic.headers(follow) == [
         ("event_id", b"e1"),
         ("shard_id", b"shard"),
         ("sequence_number", b"7"),
@@ -51,8 +52,9 @@ def test_a_follow_lies_by_whom_it_is_about():
 def test_a_tweet_lies_by_its_id():
     """Key, partition and headers of TweetCreated."""
     topic = TOPICS["TweetCreated"]
-    assert topic.key(TWEET) == "1990796418048000001"
-    assert topic.headers(TWEET) == [
+    tweet = TweetCreated("e2", Source("shard", 8), "1990796418048000001", "alice", "hi", 1)
+    assert topic.key(tweet) == "1990796418048000001"
+    assert topic.headers(tweet) == [
         ("event_id", b"e2"),
         ("shard_id", b"shard"),
         ("sequence_number", b"8"),
@@ -89,7 +91,11 @@ def test_a_released_schema_cannot_change(data, topic):
         ({"segment_days": 0}, "segment_days"),
         ({"max_message_bytes": None}, "max_message_bytes"),
         ({"outage_to_survive": {"days": 1}}, "which"),
-        ({"consumers": []}, "must not be empty"),
+        ({"cleanup": "shred"}, "cleanup shred is neither delete nor compact"),
+        (
+            {"cleanup": "compact"},
+            "a compacted topic's headers have event_id, source.sequence_number, source.shard_id, version",
+        ),
         ({"producers": []}, "must not be empty"),
         ({"versions": []}, "must not be empty"),
         ({"versions": [{"schema": "x.avsc", "sha256": "", "examples": "x.json"}]}, "x.avsc"),
@@ -123,11 +129,50 @@ def test_another_number_of_partitions_is_refused(topic):
         topic.check(7)
 
 
-def test_what_was_counted_is_remembered_as_long_as_a_copy_may_come(topic):
+def test_a_topic_that_nobody_here_reads_says_so(rewrite, data):
+    """It is for services that are not built yet, or for other teams."""
+    assert KNOCKED.hits == "hits butler, cook"
+    rewrite(consumers=[])
+    assert load(data)["FollowChanged"].hits == "hits nobody here"
+
+
+def test_what_was_counted_is_remembered_as_long_as_a_copy_may_come():
     """Made on the stream's last day, read on Kafka's last; and an event is too old before it can be forgotten."""
+    topic = TOPICS["FollowChanged"]
     assert topic.readable_ms == topic.retention_ms + topic.segment_ms
     assert topic.readable_ms < topic.too_old_ms < topic.remembered_ms - STREAM_RETENTION_MS
     assert topic.remembered_ms == topic.readable_ms + STREAM_RETENTION_MS + CLOCKS_MS
+
+
+@pytest.mark.parametrize("ask", ["readable_ms", "remembered_ms", "too_old_ms"])
+def test_no_watermark_outlives_a_compacted_topic(ask):
+    """What it has may be as old as can be: a consumer goes by the states' own versions."""
+    assert RENTED.is_compacted
+    with pytest.raises(ContractError, match=r"Rented is compacted: .* order states by their version"):
+        getattr(RENTED, ask)
+
+
+def test_the_end_of_a_key_in_a_compacted_topic_is_read_from_its_headers():
+    """They are those of its last state."""
+    headers = {name: value.decode() for name, value in RENTED.headers(RENT)}
+    assert RENTED.tombstone(b"alice", headers) == Tombstone("e", Source("s", 7), "alice", 3)
+
+
+@pytest.mark.parametrize(
+    ("topic", "key", "change", "said"),
+    [
+        (KNOCKED, b"alice", {}, "Knocked: no value"),
+        (RENTED, None, {}, "Rented: a tombstone without a key"),
+        (RENTED, b"\xff", {}, "Rented: no tombstone: UnicodeDecodeError"),
+        (RENTED, b"alice", {"version": None}, "Rented: no tombstone: KeyError: 'version'"),
+        (RENTED, b"alice", {"sequence_number": "-"}, "Rented: no tombstone: ValueError"),
+    ],
+)
+def test_a_message_without_a_value_that_is_no_tombstone_is_refused(topic, key, change, said):
+    """In a topic that has none, without a key, or without the headers that say where it comes from."""
+    headers = {name: value.decode() for name, value in RENTED.headers(RENT)} | change
+    with pytest.raises(ContractError, match=said):
+        topic.tombstone(key, {name: value for name, value in headers.items() if value is not None})
 
 
 @given(st.text(), st.sampled_from([24, 48]))

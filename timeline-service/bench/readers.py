@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import boto3
 from botocore.config import Config
@@ -29,8 +30,10 @@ from murmuration_testkit.tokens import DAY_S, Issuer
 from murmuration_testkit.waiting import eventually
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 ISSUER = Issuer(os.environ["JWT_ISSUER"], os.environ["JWT_AUDIENCE"])
+MARK = f"b-{uuid.uuid4().hex[:8]}"
+_TICKS = os.sysconf("SC_CLK_TCK")
 _numbers = itertools.count()
 
 
@@ -61,9 +64,21 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
             }
 
 
+class Served(NamedTuple):
+    """An app that answers: its port, and gunicorn's worker."""
+
+    port: int
+    pid: int
+
+    def processor_seconds(self) -> float:
+        """Return what the worker has used of the processor, in user and system mode."""
+        after_name = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(after_name[11]) + int(after_name[12])) / _TICKS
+
+
 @contextmanager
-def served(**settings: str) -> Iterator[int]:
-    """Serve timelines on a free port, by the service's own gunicorn settings."""
+def served(app: str = "bench.served:create()", **settings: str) -> Iterator[Served]:
+    """Serve an app on a free port, by the service's own gunicorn settings."""
     port, admin_port = free_port(), free_port()
     command = [sys.executable, "-m", "gunicorn", "-c", "python:murmuration_edge.gunicorn", "--chdir", str(HERE)]
     environment = {
@@ -75,11 +90,11 @@ def served(**settings: str) -> Iterator[int]:
         **settings,
     }
     with subprocess.Popen(  # noqa: S603
-        [*command, "served:create()"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, app], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         try:
             eventually(lambda: get(f"http://127.0.0.1:{admin_port}/readyz")[0], HTTPStatus.OK, within=60)
-            yield port
+            yield Served(port, int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()))
         finally:
             process.terminate()
 

@@ -1,12 +1,9 @@
-"""What a page of a home timeline costs, beside a route that does nothing; cold ones; and all cold at once."""
+"""What a page of a home timeline costs whose cache is cold: one, and all at once."""
 
-import json
 import os
 import random
 import time
-import uuid
-from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -14,10 +11,9 @@ from redis import Redis
 
 from murmuration_timelines import layout
 
-from .readers import Answers, Connection, asked, follow, median, say, served, write
+from .readers import MARK, Answers, Connection, asked, follow, median, say, served, write
 
 FOLLOWEES = int(os.environ.get("FOLLOWEES", "500"))
-CELEBRITIES = (0, 5, 50)
 SECONDS = float(os.environ.get("SECONDS_EACH", "3"))
 ROUNDS = 5
 CONNECTIONS = 4
@@ -26,27 +22,20 @@ READERS = int(os.environ.get("READERS", "200"))
 THEIR_FOLLOWEES = 50
 MANY_CONNECTIONS = 16
 BACK_WITHIN = 30.0
-MARK = f"b-{uuid.uuid4().hex[:8]}"
 PAGE = "/v1/timeline?limit=20"
+READER = f"{MARK}-r"
 
 
 @cache
 def crowd() -> None:
-    """Let some people follow five hundred authors, and no, few or many celebrities; the lists will be full."""
+    """Let one follow five hundred authors, so that the list will be full, and many people some of these."""
     authors = [f"{MARK}-a{n}" for n in range(FOLLOWEES)]
-    famous = [f"{MARK}-c{n}" for n in range(max(CELEBRITIES))]
-    write("users", ({"user_id": {"S": name}, "celebrity_since": {"S": "1"}} for name in famous))
-    write("tweets", say([*authors, *famous], 2))
-    write("followers", (edge for k in CELEBRITIES for edge in follow(reader(k), authors + famous[:k])))
+    write("tweets", say(authors, 2))
+    write("followers", follow(READER, authors))
     write(
         "followers",
         (edge for n in range(READERS) for edge in follow(small(n), random.sample(authors, THEIR_FOLLOWEES))),
     )
-
-
-def reader(celebrities: int) -> str:
-    """Name who follows so many of them."""
-    return f"{MARK}-r{celebrities}"
 
 
 def small(n: int) -> str:
@@ -61,65 +50,16 @@ def settle(port: int) -> None:
     time.sleep(layout.SETTLING_SECONDS)
 
 
-def warm() -> list[dict[str, Any]]:
-    """Twenty tweets with bodies from warm timelines, against the no-op route of the same process, by turns."""
-    crowd()
-    figures = []
-    with served() as port:
-        settle(port)
-        for celebrities in CELEBRITIES:
-            user = reader(celebrities)
-            with Connection(port) as connection:
-                status, body = connection.get(PAGE, user)
-                assert (status, len(json.loads(body)["tweets"])) == (HTTPStatus.OK, 20), body
-            pages: list[Answers] = []
-            nothings: list[Answers] = []
-            for _ in range(ROUNDS):
-                nothings.append(asked(port, CONNECTIONS, SECONDS, lambda: ("/v1/nothing", None)))
-                pages.append(asked(port, CONNECTIONS, SECONDS, partial(lambda user: (PAGE, user), user)))
-            setup = f"one reader of {FOLLOWEES} and {celebrities} celebrities, list of 800, {CONNECTIONS} connections, "
-            setup += f"medians of {ROUNDS} runs of {SECONDS:.0f} s by turns; reference: a no-op route there"
-            figures.append(_figure(celebrities, "requests", Answers.rate, pages, nothings, "req/s", 0.6, setup))
-            for name, quantile in (("p50", 0.5), ("p99", 0.99)):
-                took = partial(Answers.milliseconds, quantile=quantile)
-                figures.append(_figure(celebrities, name, took, pages, nothings, "ms", None, setup))
-    return figures
-
-
-def _figure(
-    celebrities: int,
-    name: str,
-    of: Callable[[Answers], float],
-    pages: list[Answers],
-    nothings: list[Answers],
-    unit: str,
-    target: float | None,
-    setup: str,
-) -> dict[str, Any]:
-    assert all(one.statuses.keys() == {HTTPStatus.OK} for one in pages + nothings)
-    ours, reference = median(map(of, pages)), median(map(of, nothings))
-    return {
-        "name": f"timeline: warm page, {celebrities} celebrities, {name}",
-        "ours": ours,
-        "reference": reference,
-        "unit": unit,
-        "ratio": ours / reference,
-        "target": target,
-        "setup": setup,
-    }
-
-
 def cold() -> list[dict[str, Any]]:
     """One reader whose timeline is evicted before every read."""
     crowd()
-    user = reader(0)
     took = []
-    with served() as port, Connection(port) as connection, Redis.from_url(os.environ["REDIS_URL"]) as redis:
-        connection.get(PAGE, user)
+    with served() as ours, Connection(ours.port) as connection, Redis.from_url(os.environ["REDIS_URL"]) as redis:
+        connection.get(PAGE, READER)
         for _ in range(COLD_READS):
-            redis.delete(layout.home_timeline(user), layout.followees(user))
+            redis.delete(layout.home_timeline(READER), layout.home_shown(READER))
             began = time.perf_counter()
-            assert connection.get(PAGE, user)[0] == HTTPStatus.OK
+            assert connection.get(PAGE, READER)[0] == HTTPStatus.OK
             took.append((time.perf_counter() - began) * 1000)
     took.sort()
     return [
@@ -142,7 +82,7 @@ def comes_back() -> list[dict[str, Any]]:
     def read(port: int, seconds: float) -> Answers:
         return asked(port, MANY_CONNECTIONS, seconds, lambda: (PAGE, small(random.randrange(READERS))))
 
-    with served() as port, Redis.from_url(os.environ["REDIS_URL"]) as redis:
+    with served() as (port, _), Redis.from_url(os.environ["REDIS_URL"]) as redis:
         settle(port)
         with Connection(port) as connection:
             for n in range(READERS):
@@ -180,4 +120,4 @@ def comes_back() -> list[dict[str, Any]]:
 
 
 STACK = "kafka,dynamodb,redis,registry"
-BENCHMARKS = [warm, cold, comes_back]
+BENCHMARKS = [cold, comes_back]

@@ -1,4 +1,4 @@
-"""The service as it is, and one route more that does nothing: what a request costs before anybody reads a timeline."""
+"""For gunicorn: the service as it is, with one route more that does nothing; and the page as by hand."""
 
 import os
 from typing import Any
@@ -7,6 +7,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from flask import Flask, Response
 
 from timeline_service.app import create_app
+
+from .by_hand import app_by_hand
 
 
 class OneKey:
@@ -25,3 +27,8 @@ def create() -> Flask:
     app = create_app(keys=OneKey())
     app.add_url_rule("/v1/nothing", view_func=lambda: Response("{}", content_type="application/json"))
     return app
+
+
+def by_hand() -> Flask:
+    """Build what the page is compared with."""
+    return app_by_hand(OneKey())

@@ -9,6 +9,7 @@ class MemoryDatabase:
 
     def __init__(self):
         self.follows = set()
+        self.mutes = set()
         self.said = {}
         self.deleted = set()
         self.famous = set()
@@ -28,6 +29,11 @@ class MemoryDatabase:
         found = {followee for follower, followee in edges if follower == user_id} - {*noted}
         found = frozenset(found | {followee for followee in noted if (user_id, followee) in self.follows})
         self.after("followees")
+        return found
+
+    def muted(self, user_id):
+        found = frozenset(muted for muter, muted in self.mutes if muter == user_id)
+        self.after("muted")
         return found
 
     def ids(self, below, count):
@@ -54,8 +60,8 @@ class MemoryDatabase:
         return frozenset(self.famous)
 
     def truth(self, user_id):
-        """The undeleted tweets of those the user follows, and their own, newest first."""
-        authors = {followee for follower, followee in self.follows if follower == user_id} | {user_id}
+        """The undeleted tweets of those the user follows and has not muted, and their own, newest first."""
+        authors = {followee for follower, followee in self.follows - self.mutes if follower == user_id} | {user_id}
         return [t for t in self._newest() if t.author_id in authors]
 
     def _newest(self):

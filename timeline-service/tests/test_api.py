@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from contracts.profiles import Profile
+from contracts.profiles import Display, Profile
 from murmuration_runtime.metrics import METRICS
 from murmuration_testkit.openapi import described, served
 from murmuration_timelines import layout
@@ -44,7 +44,7 @@ def test_a_timeline_links_to_its_next_page(http, said):
 def test_a_page_brings_its_authors_profiles_if_they_are_asked_for(http, database):
     """Each once, in the order of the tweets, in one question; who has none is left out; a plain page asks nothing."""
     for who in ("alice", "bob", "carol"):
-        database.members[who] = Profile(who, f"{who.title()} é", False, 1, 2, 3)
+        database.members[who] = Profile(who, f"{who.title()} é", False, 1, 2, 3, Display.of(1, 2))
     plain = http.get("/v1/timeline", headers=bearer("alice")).json
     assert database.asked_for_profiles == 0
     expanded = http.get("/v1/timeline?expand=author", headers=bearer("alice")).json

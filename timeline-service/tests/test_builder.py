@@ -2,6 +2,7 @@
 
 import pytest
 
+from murmuration_timelines.shown import Shown
 from timeline_service.builder import CHUNK
 from timeline_service.rebuild_slots import BusyError
 
@@ -25,7 +26,7 @@ def test_a_rebuild_that_takes_longer_than_its_marker_lives_renews_it():
     world.nodes.after, world.database.after = live, age
     world.database.follows = {("alice", f"f-{n}") for n in range(3 * CHUNK)}
     world.paged("alice", 20)
-    assert len(world.warm("alice").followees) == 3 * CHUNK + 1
+    assert len(world.warm("alice").shown.each()) == 3 * CHUNK + 1
 
 
 def test_a_follow_during_a_rebuild_costs_no_second_one():
@@ -45,7 +46,7 @@ def test_a_follow_during_a_rebuild_costs_no_second_one():
     world.during(HOME_COMMIT, lambda _: follow())
     world.pages.home("alice", 3)
     assert world.database.queries <= 51 + 2 * 6
-    assert world.warm("alice").followees == {"alice", *(f"f-{n}" for n in range(56))}
+    assert world.warm("alice").shown == Shown.of(["alice", *(f"f-{n}" for n in range(56))])
     assert world.paged("alice", 20) == world.database.truth("alice")
 
 

@@ -1,5 +1,7 @@
 """What celebrities said, as one process holds it."""
 
+from murmuration_timelines.merge import Run
+from murmuration_timelines.shown import Shown
 from timeline_service.celebrity_tweets import CelebrityTweets
 
 from .world import World
@@ -7,7 +9,7 @@ from .world import World
 
 def test_what_one_read_found_no_later_read_misses():
     """However many ids each asks for: else a page would lack what the mark above it names as seen."""
-    world, star = World(), frozenset({"star"})
+    world, star = World(), Shown.of(["star"])
     world.promote("star")
     tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
     tweets.runs(star, None)
@@ -20,3 +22,17 @@ def test_what_one_read_found_no_later_read_misses():
         found = {*run.ids}
     world.wait()
     assert [run.ids for run in tweets.runs(star, 60)] == [[said]]
+
+
+def test_a_celebrity_whose_newest_tweets_are_all_deleted_is_warm():
+    """The database has nothing above a floor, and more below; that is known after one query."""
+    world, shown = World(), Shown.of(["star"])
+    world.promote("star")
+    world.database.ids = lambda below, _: world.asked.append(below) or {each: Run([], "5" * 19) for each in below}
+    world.asked = []
+    tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
+    for _ in range(2):
+        (run,) = tweets.runs(shown, 60)
+        assert run.floor == "5" * 19
+        world.wait()
+    assert len(world.asked) == 1

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from contracts.profiles import Profile
+from contracts.profiles import Display, Profile
 from murmuration_runtime import deadlines
 from murmuration_runtime.deadlines import DeadlineError
 from murmuration_runtime.dynamo import BATCH, client
@@ -66,7 +66,7 @@ class TestOnDynamoDB:
         ):
             dynamodb.put_item(TableName=f"{self.prefix}users", Item={"user_id": {"S": who}, **item})
         found = rows.profiles.profiles([alice, counted, gone, somebody()])
-        assert found == {alice: Profile(alice, "Alice", True, 2, 0, 5)}
+        assert found == {alice: Profile(alice, "Alice", True, 2, 0, 5, Display.of(2, 0))}
         assert rows.profiles.profiles([]) == {}
 
     def test_followees_are_all_there(self, rows, dynamodb, somebody):
@@ -79,6 +79,15 @@ class TestOnDynamoDB:
         assert rows.follows.followees(somebody()) == frozenset()
         there, gone = next(iter(followees)), somebody()
         assert rows.follows.followees(user, [there, gone]) == followees
+
+    def test_the_muted_are_those_of_this_user(self, rows, dynamodb, somebody):
+        """Nobody else's, and nobody who has muted them."""
+        user, other, muted = somebody(), somebody(), {somebody() for _ in range(3)}
+        for muter, who in [*((user, who) for who in muted), (other, user)]:
+            item = {"muter_id": {"S": muter}, "muted_id": {"S": who}, "muted_at": {"N": "1"}}
+            dynamodb.put_item(TableName=f"{self.prefix}mutes", Item=item)
+        assert rows.mutes.muted(user) == muted
+        assert rows.mutes.muted(somebody()) == frozenset()
 
     def test_ids_of_each_author_without_the_deleted_say_how_far_down_they_are_complete(self, rows, say, somebody):
         """So many are looked at, each author's below an id of theirs; what is deleted among them is left out."""

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
+from murmuration_timelines.shown import Shown
 from timeline_service.builder import CHUNK
 from timeline_service.rebuild_slots import BusyError
 
-from .world import FOLLOWEES, HOME_BEGUN, HOME_COMMIT, IDS, PLACES, TWEETS, World
+from .world import CAP, FOLLOWEES, HOME_BEGUN, HOME_COMMIT, IDS, PLACES, TWEETS, World
 
 PEOPLE = ["alice", "bob", "carol"]
 
@@ -22,6 +23,7 @@ steps = st.one_of(
     st.tuples(st.just(World.say), person),
     st.tuples(st.just(World.say), person),
     st.tuples(st.just(World.follow), person, person),
+    st.tuples(st.just(World.mute), person, person),
     st.tuples(st.just(World.delete), number),
     st.tuples(st.just(World.promote), person),
     st.tuples(st.just(World.demote), person),
@@ -32,11 +34,12 @@ steps = st.one_of(
     st.tuples(st.just(World.catch_up)),
     st.tuples(st.just(World.evict), person),
     st.tuples(st.just(World.evict_author), person),
+    st.tuples(st.just(World.let_days_pass), st.sampled_from([2, 14])),
     st.tuples(st.just(World.shorten), person, size),
     st.tuples(st.just(World.forget_bodies)),
     st.tuples(st.just(World.die_building), person),
     st.tuples(st.just(World.lose_cache)),
-    st.tuples(st.just(World.evict_followees), person),
+    st.tuples(st.just(World.evict_shown), person),
     st.tuples(st.just(World.promote_a_replica)),
     st.tuples(st.just(World.turn), person, size),
     st.tuples(st.just(World.turn), person, size),
@@ -99,6 +102,24 @@ def test_a_warm_timeline_is_read_from_the_cache():
     assert len(world.paged("alice", 20)) == 1
     assert world.sources == ["rebuild", "cache"]
     assert world.database.queries == queries
+
+
+@pytest.mark.parametrize("state", [World.wait, World.lose_cache, World.take_redis_away])
+def test_who_is_muted_shows_on_no_page_and_comes_back_with_all_they_said(state):
+    """Warm, cold, and without a cache."""
+    world = World()
+    world.database.follows.add(("alice", "bob"))
+    world.say("alice")
+    for muted in (True, False):
+        world.paged("alice", 20)
+        for _ in range(CAP):
+            world.say("bob")
+        world.mute("alice", "bob")
+        world.dust_settles()
+        state(world)
+        assert ({tweet.author_id for tweet in world.paged("alice", 2)} == {"alice"}) is muted
+        world.nodes.away = False
+        assert world.paged("alice", 2) == world.database.truth("alice")
 
 
 def test_without_a_cache_the_database_serves():
@@ -164,7 +185,7 @@ def test_a_follow_that_changes_during_a_rebuild_is_not_forgotten(place, before):
     world.during(place, change)
     world.paged("alice", 20)
     assert world.paged("alice", 20) == world.database.truth("alice")
-    assert world.warm("alice").followees == {"alice", *(bob for _, bob in world.database.follows)}
+    assert world.warm("alice").shown == Shown.of({"alice", *(bob for _, bob in world.database.follows)})
 
 
 @pytest.mark.parametrize("before", [set(), {("alice", "bob")}])
@@ -384,7 +405,7 @@ def test_a_timeline_full_of_deleted_tweets_reads_on():
     said = [world.say("alice") for _ in range(60)]
     world.dust_settles()
     ids = [one.tweet_id for one in said[::-1]]
-    built = Timeline(ids, BEGINNING, frozenset({"alice"}))
+    built = Timeline(ids, BEGINNING, Shown.of(["alice"]))
     world.cache.home.commit("alice", world.cache.home.begin("alice"), built)
     world.database.deleted = {*ids[:55]}
     assert world.paged("alice", 1) == said[4::-1]

@@ -1,19 +1,18 @@
 """Faults that are known: each test is a promise that does not hold yet, and leaves this list when it does."""
 
-import time
 from contextlib import closing
 
 import pytest
 
 from contracts.ids import first_id
-from murmuration_runtime.errors import RedisAwayError
 from murmuration_testkit.promises import StillBrokenError, promised
 from murmuration_testkit.redis_nodes import redis_node
-from murmuration_testkit.waiting import eventually, steadily
+from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
-from murmuration_timelines.merge import Run, Timeline
+from murmuration_timelines.merge import Run
 from murmuration_timelines.reader import TimelineReader, connect
+from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
@@ -21,25 +20,22 @@ from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.since_mark import NOTHING, read_mark, write_mark
 
-from .conftest import tweet
 from .memory import MemoryDatabase
 from .world import CAP, World
 
 IMPATIENT_S = 0.3  # how long a test's client waits for a Redis that hangs
 
 
+def ignore(*_):
+    """Look at nothing."""
+
+
 def replica(world):
     """Return a second process over the stores of this world."""
     celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
     bodies = Bodies(world.cache, world.database, lambda: world.now)
-    parts = world.cache, world.database, world.database, world.builder, celebrity_tweets, bodies
+    parts = world.cache, world.authors, world.database, world.builder, celebrity_tweets, bodies, ignore
     return Pages(*parts, world.sources.append, lambda: world.now, 1)
-
-
-def build(cache, user, *followees):
-    """Commit a timeline of one tweet."""
-    timeline = Timeline([tweet(1).tweet_id], BEGINNING, frozenset({user, *followees}))
-    assert cache.home.commit(user, cache.home.begin(user), timeline)
 
 
 @pytest.fixture
@@ -52,32 +48,6 @@ def node():
 def cache(node):
     with closing(connect(node.url)) as nodes:
         yield TimelineReader(nodes)
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: settings of Redis that avoid cold waves")
-def test_e1_a_node_that_gets_its_first_replica_stays_warm(node, cache):
-    """Nothing was lost."""
-    with redis_node() as second:
-        build(cache, "ann")
-        second.redis.replicaof("127.0.0.1", node.port)
-        eventually(lambda: second.redis.info("replication")["master_link_status"], "up")
-        with promised():
-            assert cache.home.load(["ann"])
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: settings of Redis that avoid cold waves")
-def test_e1_a_node_whose_replica_has_long_been_away_stays_warm(node, cache):
-    """Nothing was lost; what takes an hour by default takes a second here, and never comes where it is switched off."""
-    patience = int(node.redis.config_get("repl-backlog-ttl")["repl-backlog-ttl"])
-    node.redis.config_set("repl-backlog-ttl", min(patience, 1))
-    with redis_node() as second:
-        second.redis.replicaof("127.0.0.1", node.port)
-        eventually(lambda: second.redis.info("replication")["master_link_status"], "up")
-    build(cache, "ann")
-    with promised():
-        steadily(lambda: bool(cache.home.load(["ann"])), True)
 
 
 def two_processes():
@@ -151,71 +121,8 @@ def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkey
 
     database = Slow()
     database.follows = {("ann", f"f-{n}") for n in range(100)}
-    Builder(cache, database, database, RebuildSlots(1, 0)).home("ann")
+    Builder(cache, Authors(database, database), database, RebuildSlots(1, 0)).home("ann")
     assert cache.home.load(["ann"])
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a celebrity whose newest 800 are deleted")
-def test_e7_a_celebrity_whose_newest_tweets_are_all_deleted_is_warm(cache):
-    """The database has nothing above a floor, and more below; that is known after one query."""
-
-    class Deleted(MemoryDatabase):
-        def ids(self, below, count):
-            super().ids(below, count)
-            return {author: Run([], tweet(1).tweet_id) for author in below}
-
-    database, now = Deleted(), [0.0]
-    builder = Builder(cache, database, database, RebuildSlots(1, 0))
-    celebrity_tweets = CelebrityTweets(lambda: frozenset({"star"}), cache.authors, builder, 9, lambda: now[0])
-    for now[0] in (0.0, 2.0):
-        celebrity_tweets.runs(frozenset({"star"}), 60)
-    with promised():
-        assert database.queries == 1
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: recent of many authors")
-def test_e8_of_recent_tweets_only_what_is_young_is_read(node, cache):
-    """An index has the others: half a million ids of 5,000 authors block Redis for 165 ms."""
-    young = first_id(int(time.time() * 1000))
-    for author in ("bob", "carol"):
-        node.redis.zadd(layout.recent(author), dict.fromkeys([*(tweet(n).tweet_id for n in range(99)), young], 0))
-    with promised():
-        assert cache.recent(["bob", "carol"]) == [young, young]
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: bytes from Redis for a page")
-def test_e8_a_page_of_a_reader_who_follows_5000_is_at_most_32_kb(node, cache):
-    """Whom a reader follows need not travel for each page."""
-    build(cache, "ann", *(f"user-{n:029d}" for n in range(5_000)))
-    sent = [node.redis.info("stats")["total_net_output_bytes"]]
-    for ask in (lambda: True, lambda: cache.home.load(["ann"], 63)):  # the first is what the figure itself costs
-        assert ask()
-        sent.append(node.redis.info("stats")["total_net_output_bytes"])
-    with promised():
-        assert (sent[2] - sent[1]) - (sent[1] - sent[0]) <= 32_000
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a Redis that refuses writes")
-@pytest.mark.parametrize(
-    "refusal",
-    [{"min-replicas-to-write": 1}, {"maxmemory-policy": "noeviction", "maxmemory": 1}],
-    ids=["replicas away", "full"],
-)
-@pytest.mark.parametrize(
-    "read", [lambda cache: cache.home.load(["ann"]), lambda cache: cache.bodies(["1"])], ids=["timeline", "bodies"]
-)
-def test_e10_a_redis_that_refuses_writes_is_read(node, cache, refusal, read):
-    """Its replicas are gone, or it is full: it still has what it had."""
-    build(cache, "ann")
-    found = read(cache)
-    for name, value in refusal.items():
-        node.redis.config_set(name, value)
-    with promised(RedisAwayError):
-        assert read(cache) == found
 
 
 @pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a list full of ids that do not show")
@@ -275,20 +182,3 @@ def test_e15_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
     assert len(replica(world).home("ann", 2, below).tweets) == 2
     with promised():
         assert world.database.queries == before
-
-
-@pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: what LRU takes first")
-def test_e19_a_slow_reader_brings_no_deleted_tweet_back(node):
-    """Nobody reads a tombstone, so it is evicted first: a right to fill a body is good for some seconds only."""
-    now, said = [0.0], tweet(1)
-    with closing(connect(node.url)) as nodes:
-        cache = TimelineReader(nodes, lambda: now[0])
-        _, rights = cache.bodies([said.tweet_id])
-        node.redis.set(layout.body(said.tweet_id), "")
-        node.redis.delete(layout.body(said.tweet_id))
-        now[0] += 60
-        cache.fill(rights, {said.tweet_id: said})
-        known, _ = cache.bodies([said.tweet_id])
-        with promised():
-            assert said.tweet_id not in known

@@ -3,20 +3,22 @@
 from itertools import pairwise
 
 from contracts.ids import first_id
-from murmuration_timelines import layout
+from murmuration_timelines import heads, layout
 from murmuration_timelines.celebrities import Author
 from murmuration_timelines.fake import FakeNodes
-from murmuration_timelines.layout import MARKER
+from murmuration_timelines.layout import MARKER, VERSION
 from murmuration_timelines.merge import TOP
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.tweets import Tweet
 from murmuration_timelines.writer import TimelineWriter
+from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import HELD_SECONDS, CelebrityTweets
 from timeline_service.cursors import read_cursor
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
+from timeline_service.renewals import Renewals
 from timeline_service.since_mark import NOTHING, read_mark
 
 from .memory import MemoryDatabase
@@ -28,8 +30,8 @@ WAVE = 1
 # Where something else may happen: when a marker was just left, before a commit, and when something was just read.
 HOME_BEGUN, AUTHOR_BEGUN = ("begin", "home_timeline"), ("begin", "author_timeline")
 HOME_COMMIT, AUTHOR_COMMIT = ("commit", "home_timeline"), ("commit", "author_timeline")
-FOLLOWEES, IDS, TWEETS = ("followees", ""), ("ids", ""), ("tweets", "")
-PLACES = [HOME_BEGUN, AUTHOR_BEGUN, HOME_COMMIT, AUTHOR_COMMIT, FOLLOWEES, IDS, TWEETS]
+FOLLOWEES, MUTED, IDS, TWEETS = ("followees", ""), ("muted", ""), ("ids", ""), ("tweets", "")
+PLACES = [HOME_BEGUN, AUTHOR_BEGUN, HOME_COMMIT, AUTHOR_COMMIT, FOLLOWEES, MUTED, IDS, TWEETS]
 
 
 class World:
@@ -41,13 +43,15 @@ class World:
         self.nodes.before = lambda name, keys: name == "commit" and self._interrupt(name, keys[0].partition(":")[0])
         self.nodes.after = lambda name, keys: name == "begin" and self._interrupt(name, keys[0].partition(":")[0])
         self.database.after = lambda name: self._interrupt(name, "")
+        self.authors = Authors(self.database, self.database)
         self.writer = TimelineWriter(self.nodes)
-        self.cache = TimelineReader(self.nodes)
+        self.nodes.set_clock(lambda: self.now)
+        self.cache = self._reader(VERSION)
         self.slots = RebuildSlots(slots, 0)
         self.builder = self._builder(self.cache, cap)
-        self.sources = []
+        self.sources, self.comparisons = [], []
         self.pages = self._pages(self.builder, self.cache, least)
-        cache = TimelineReader(self.nodes, version=2)
+        cache = self._reader(VERSION + 1)
         self.next_pages = self._pages(self._builder(cache, cap), cache, least)
         self.topic = []  # every event there ever was
         self.pending = []  # those that fan-out has yet to handle
@@ -78,6 +82,12 @@ class World:
             self.database.follows ^= {(follower, followee)}
             self._tell(self.refresh_followee, follower, followee)
 
+    def mute(self, muter, muted):
+        """Mute, or no longer."""
+        if muter != muted:
+            self.database.mutes ^= {(muter, muted)}
+            self._tell(self.refresh_followee, muter, muted)
+
     def promote(self, author):
         """From the next tweet on, nothing of this author is pushed."""
         self.since.setdefault(author, self.next_id())
@@ -99,12 +109,11 @@ class World:
             self.writer.insert(tweet_id, self._followers(author))
 
     def refresh_followee(self, follower, followee):
-        self.writer.note_change(follower, followee)
-        if (follower, followee) not in self.database.follows:
-            self.writer.set_unfollowed(follower, followee)
-        else:
+        overtaken = [follower]
+        while noted := self.writer.note(followee, overtaken):
+            readers = [follower] if (follower, followee) in self.database.follows - self.database.mutes else []
             ids = {*self.writer.recent(followee), *self.database.ids({followee: TOP}, 99)[followee].ids}
-            self.writer.set_followed(follower, followee, ids)
+            overtaken = self.writer.agree(followee, noted, readers, ids)
 
     def deliver(self, n):
         """Handle any of the events that wait, in any order."""
@@ -130,14 +139,17 @@ class World:
     def wait(self):
         self.now += HELD_SECONDS + 0.1
 
+    def let_days_pass(self, days):
+        self.now += days * heads.DAY
+
     def evict(self, user):
         self.nodes.forget(layout.home_timeline(user))
 
     def evict_author(self, user):
         self.nodes.forget(layout.author_timeline(user))
 
-    def evict_followees(self, user):
-        self.nodes.forget(layout.followees(user))
+    def evict_shown(self, user):
+        self.nodes.forget(layout.home_shown(user))
 
     def shorten(self, user, length):
         """Cut the tail, as fan-out does over the cap."""
@@ -158,6 +170,9 @@ class World:
         self.catch_up()
         self.nodes.begin_anew()
 
+    def take_redis_away(self):
+        self.nodes.away = True
+
     def promote_a_replica(self):
         """Redis has lost nothing, and nobody can know."""
         self.nodes.change_history()
@@ -167,8 +182,8 @@ class World:
         self._interruptions[place] = lambda: step(self, *arguments)
 
     # what readers see
-    def famous(self):
-        return frozenset(self.since)
+    def famous(self, shown):
+        return [author for author in self.since if author in shown]
 
     def warm(self, user):
         """Return the cached timeline, or None."""
@@ -217,13 +232,19 @@ class World:
         self._count += 1
         return str(int(first_id(int(self.now * 1000))) + self._count)
 
+    def _reader(self, version):
+        return TimelineReader(self.nodes, version=version, now=lambda: self.now)
+
     def _builder(self, cache, cap):
-        return Builder(cache, self.database, self.database, self.slots, cap, FEW)
+        return Builder(cache, self.authors, self.database, self.slots, cap, FEW)
 
     def _pages(self, builder, cache, least):
         celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, WAVE, lambda: self.now)
         bodies = Bodies(cache, self.database, lambda: self.now)
-        parts = cache, self.database, self.database, builder, celebrity_tweets, bodies
+        renewals = Renewals(
+            cache, self.authors, builder.read, self.comparisons.append, lambda: self.now, lambda work: work()
+        )
+        parts = cache, self.authors, self.database, builder, celebrity_tweets, bodies, renewals.look
         return Pages(*parts, self.sources.append, lambda: self.now, least)
 
     def _followers(self, author):

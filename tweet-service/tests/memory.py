@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from contracts.profiles import Profile
+from contracts.profiles import Display, Profile
 from murmuration_edge.cursors import BadCursorError
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
@@ -69,9 +69,10 @@ class MemoryAccounts:
         self.deleted: dict[str, int] = {}
         self.list: set[str] = set()
         self.edges: set[tuple[str, str]] = set()
+        self.blocks: set[tuple[str, str]] = set()
 
     def join(self, user_id: str) -> None:
-        self.profiles[user_id] = Profile(user_id, "Somebody", False, 0, 0, 1)
+        self.profiles[user_id] = Profile(user_id, "Somebody", False, 0, 0, 1, Display.of(0, 0))
 
     def set_private(self, user_id: str) -> None:
         self.private.add(user_id)
@@ -79,25 +80,28 @@ class MemoryAccounts:
     def add_follow(self, follower_id: str, followee_id: str) -> None:
         self.edges.add((follower_id, followee_id))
 
+    def add_block(self, blocker_id: str, blocked_id: str) -> None:
+        self.blocks.add((blocker_id, blocked_id))
+
     def delete(self, user_id: str, now: int) -> None:
         self.deleted[user_id] = now
         self.list.add(user_id)
         self.profiles.pop(user_id, None)
 
-    def author(self, user_id: str) -> Author:
+    def authors(self, user_ids: Collection[str], reader_id: str) -> Mapping[str, Author]:
         self.asked += 1
+        return {user_id: self._author(user_id, reader_id) for user_id in user_ids}
+
+    def _author(self, user_id: str, reader_id: str) -> Author:
         private, profile = user_id in self.private, self.profiles.get(user_id)
-        shown = replace(profile, is_private=private) if profile else None
-        return Author(is_private=private, deleted=user_id in self.deleted, profile=shown)
-
-    def authors(self, user_ids: Collection[str]) -> Mapping[str, Author]:
-        return {user_id: self.author(user_id) for user_id in user_ids}
-
-    def followees_among(self, follower_id: str, user_ids: Collection[str]) -> set[str]:
-        return {user_id for user_id in user_ids if self.follows(follower_id, user_id)}
-
-    def follows(self, follower_id: str, followee_id: str) -> bool:
-        return (follower_id, followee_id) in self.edges
+        return Author(
+            is_private=private,
+            deleted=user_id in self.deleted,
+            profile=replace(profile, is_private=private) if profile else None,
+            followed=user_id == reader_id or (reader_id, user_id) in self.edges,
+            blocked=(reader_id, user_id) in self.blocks,
+            blocks=(user_id, reader_id) in self.blocks,
+        )
 
     def due(self) -> list[Due]:
         return [Due(user_id, self.deleted[user_id]) for user_id in sorted(self.list)]

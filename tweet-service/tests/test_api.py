@@ -93,16 +93,71 @@ def test_a_private_author_is_read_by_followers_and_themselves(http, accounts):
     assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 403
 
 
+@pytest.mark.parametrize("private", [False, True])
+def test_to_the_blocked_an_author_is_as_an_id_that_nobody_has(http, accounts, private):
+    """Each answer is what it would be if there were no such author, and no such tweet."""
+    tweet_id, own = say(http, "alice").json["tweet_id"], say(http, "bob").json["tweet_id"]
+    if private:
+        accounts.set_private("alice")
+        accounts.add_follow("bob", "alice")  # as an older release may have written beside the block
+    accounts.add_block("alice", "bob")
+    for method, path, ids in (
+        ("GET", "/v1/users/{}/tweets?expand=author", ("alice", "nobody")),
+        ("GET", "/v1/users/{}/tweets?cursor=MQ", ("alice", "nobody")),
+        ("GET", "/v1/tweets/{}", (tweet_id, "1" * 19)),
+        ("DELETE", "/v1/tweets/{}", (tweet_id, "1" * 19)),
+        ("GET", f"/v1/tweets?id={own}&id={{}}&expand=author", (tweet_id, "1" * 19)),
+    ):
+        answers = [http.open(path.format(each), method=method, headers=bearer("bob")) for each in ids]
+        told = [
+            (each.status_code, {**each.json, "request_id": ""}, each.headers.get("Cache-Control")) for each in answers
+        ]
+        assert str(told[0]).replace(ids[0], ids[1]) == str(told[1]), path
+    assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer("ann")).status_code == (404 if private else 200)
+
+
+def test_whom_the_reader_blocks_they_do_not_read(http, accounts):
+    """403 that says so, also of a private author's list; of a private author's tweet they learn nothing."""
+    tweet_id, hidden = say(http, "alice").json["tweet_id"], say(http, "ann").json["tweet_id"]
+    accounts.set_private("ann")
+    for each in ("alice", "ann"):
+        accounts.add_block("bob", each)
+    for ask, path in (
+        (http.get, f"/v1/tweets/{tweet_id}"),
+        (http.delete, f"/v1/tweets/{tweet_id}"),
+        (http.get, "/v1/users/alice/tweets"),
+        (http.get, "/v1/users/ann/tweets"),
+    ):
+        refused = ask(path, headers=bearer("bob"))
+        assert (refused.status_code, refused.json["code"]) == (403, "blocking")
+    for gone in (hidden, "1" * 19):
+        assert http.get(f"/v1/tweets/{gone}", headers=bearer("bob")).json["code"] == "no-tweet"
+    assert http.get(f"/v1/tweets?id={tweet_id}&id={hidden}", headers=bearer("bob")).json["tweets"] == []
+    assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer("carol")).status_code == 200
+    http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice"))
+    assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 404
+
+
+def test_each_route_asks_once_who_may_read(http, accounts):
+    """However many authors there are."""
+    ids = [say(http, who).json["tweet_id"] for who in ("alice", "ann", "bob")]
+    for path in (
+        f"/tweets/{ids[0]}",
+        "/users/alice/tweets?expand=author",
+        "/tweets?expand=author&id=" + "&id=".join(ids),
+    ):
+        accounts.asked = 0
+        assert http.get(f"/v1{path}", headers=bearer("bob")).status_code == 200
+        assert accounts.asked == 1
+
+
 def test_a_deleted_authors_tweets_are_gone_before_they_are_erased(http, accounts):
-    """404 and an empty list at once, for everybody; they may still delete a tweet themselves."""
+    """404 at once, for everybody; they may still delete a tweet themselves."""
     tweet_id = say(http, "alice").json["tweet_id"]
     accounts.delete("alice", 1)
     for reader in ("alice", "bob"):
         assert http.get(f"/v1/tweets/{tweet_id}", headers=bearer(reader)).status_code == 404
-        assert http.get("/v1/users/alice/tweets", headers=bearer(reader)).json == {
-            "tweets": [],
-            "next_cursor": None,
-        }
+        assert http.get("/v1/users/alice/tweets", headers=bearer(reader)).json["code"] == "no-user"
     assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("bob")).status_code == 404
     assert http.delete(f"/v1/tweets/{tweet_id}", headers=bearer("alice")).status_code == 204
 
@@ -139,7 +194,7 @@ def test_tweets_bring_their_authors_profiles_if_they_are_asked_for(http, account
     assert "expand=author" in page.headers["Link"]
     for path in (f"/v1/tweets?{asked}", "/v1/users/alice/tweets"):
         assert "authors" not in http.get(path, headers=bearer("ann")).json
-    assert http.get("/v1/users/nobody/tweets?expand=author", headers=bearer("ann")).json["authors"] == []
+    assert http.get("/v1/users/nobody/tweets?expand=author", headers=bearer("ann")).status_code == 404
     del accounts.profiles["alice"]
     shown = http.get(f"/v1/tweets?{asked}&expand=author", headers=bearer("ann")).json
     assert (len(shown["tweets"]), [profile["user_id"] for profile in shown["authors"]]) == (3, ["bob"])
@@ -200,6 +255,8 @@ def test_a_bad_tweet_is_named(http, memory, body, status, named):
         ("get", "/v1/tweets/1", 404, "1"),
         ("get", "/v1/tweets/" + "9" * 3_000, 404, "999"),
         ("delete", "/v1/tweets/x", 404, "x"),
+        ("get", "/v1/users/nobody/tweets", 404, "nobody"),
+        ("get", "/v1/users/no{body/tweets", 404, "no{body"),
         ("get", "/v1/users/alice/tweets?limit=201", 400, "limit"),
         ("get", "/v1/users/alice/tweets?cursor=x", 400, "cursor"),
     ],

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from contracts.profiles import Profile
+from contracts.profiles import Display, Profile
 from murmuration_runtime.dynamo import client
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
@@ -13,6 +13,7 @@ from .memory import MemoryAccounts
 from .written_accounts import WrittenAccounts
 
 TABLE_PREFIX = os.environ.get("TABLE_PREFIX", "")
+HOW = ("followed", "blocked", "blocks")
 
 
 class AccountsPromises:
@@ -27,31 +28,41 @@ class AccountsPromises:
         accounts.delete(gone, 1)
         expected = {
             nobody: Author(),
-            open_one: Author(profile=Profile(open_one, "Somebody", False, 0, 0, 1)),
-            private: Author(is_private=True, profile=Profile(private, "Somebody", True, 0, 0, 1)),
+            open_one: Author(profile=Profile(open_one, "Somebody", False, 0, 0, 1, Display.of(0, 0))),
+            private: Author(is_private=True, profile=Profile(private, "Somebody", True, 0, 0, 1, Display.of(0, 0))),
             gone: Author(deleted=True),
         }
-        assert {each: accounts.author(each) for each in expected} == accounts.authors({*expected}) == expected
-        assert accounts.authors([]) == {}
+        reader = somebody()
+        assert {each: accounts.authors([each], reader)[each] for each in expected} == expected
+        assert accounts.authors({*expected}, reader) == expected
+        assert accounts.authors([], reader) == {}
 
-    def test_a_follow_has_a_direction(self, accounts, somebody):
-        """Whoever is followed does not follow."""
-        alice, bob = somebody(), somebody()
-        accounts.add_follow(alice, bob)
-        assert accounts.follows(alice, bob)
-        assert not accounts.follows(bob, alice)
-        assert accounts.followees_among(alice, {bob, somebody()}) == {bob}
-        assert accounts.followees_among(bob, {alice}) == set()
+    def test_a_follow_and_a_block_have_a_direction(self, accounts, somebody):
+        """Of each author among many each reader learns what holds between the two; everybody follows themselves."""
+        alice, bob, others = somebody(), somebody(), [somebody() for _ in range(60)]
+        for other in others[:2]:
+            accounts.add_follow(alice, other)
+        accounts.add_block(alice, bob)
+        for other in others[1:3]:
+            accounts.add_block(other, alice)
+
+        def told(reader):
+            found = accounts.authors([alice, bob, *others], reader)
+            return [{each for each, author in found.items() if getattr(author, how)} for how in HOW]
+
+        assert told(alice) == [{alice, *others[:2]}, {bob}, {*others[1:3]}]
+        assert told(bob) == [{bob}, set(), {alice}]
+        assert told(others[1]) == [{others[1]}, {alice}, set()]
 
     def test_a_deleted_account_is_due_until_it_is_erased(self, accounts, somebody):
         """Which may be told twice; an account with another date of deletion stays as it is."""
-        alice = Due(somebody(), 5)
+        alice = Due(somebody(), 9 * 10**12)  # so late that the stack's own eraser is not done with it
         accounts.delete(alice.author_id, alice.deleted_at)
         assert alice in accounts.due()
         for _ in range(2):
             accounts.erased(alice)
         assert alice not in accounts.due()
-        assert accounts.author(alice.author_id).deleted
+        assert accounts.authors([alice.author_id], somebody())[alice.author_id].deleted
 
 
 class TestMemoryAccounts(AccountsPromises):

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from murmuration_runtime.errors import StoreAwayError
-from tweet_service.erasure import AGAIN_MS, Erasure
+from murmuration_runtime.looks import AGAIN_MS
+from tweet_service.erasure import Erasure
 from tweet_service.tweets import Tweet
 
 from .memory import MemoryAccounts, MemoryStore
@@ -31,7 +32,7 @@ class World:
         self.written[tweet.tweet_id] = self.now
 
     def erasure(self):
-        return Erasure(self.accounts, self, lambda: self.now, self.pace, SETTLED_MS)
+        return Erasure(self.accounts, self, lambda: self.now, self.pace, SETTLED_MS).looks()
 
     def pace(self):
         """Before each request: time goes by, and the store may be away."""
@@ -129,9 +130,9 @@ def test_a_look_that_finds_something_is_not_the_last():
     world.accounts.delete("a", world.now)
     world.now += SETTLED_MS
     erasure = world.erasure()
-    assert erasure.turn().deleted == {"a": 1}
+    assert [*erasure.turn().done.values()] == [1]
     world.now += AGAIN_MS
-    assert erasure.turn().erased == ["a"]
+    assert [due.author_id for due in erasure.turn().finished] == ["a"]
 
 
 def test_one_with_very_many_tweets_keeps_nobody_waiting():
@@ -143,7 +144,7 @@ def test_one_with_very_many_tweets_keeps_nobody_waiting():
         world.accounts.delete(author, world.now)
     world.now += LAG_MS
     turn = world.erasure().turn()
-    assert (turn.deleted, turn.unfinished) == ({"a": 2, "b": 2}, True)
+    assert ({due.author_id: tweets for due, tweets in turn.done.items()}, turn.unfinished) == ({"a": 2, "b": 2}, True)
     assert world.left("b") == []
 
 
@@ -157,6 +158,6 @@ def test_an_account_that_was_looked_at_rests():
     erasure.turn()
     world.post("a")
     world.now += LAG_MS
-    assert erasure.turn().deleted == {}
+    assert erasure.turn().done == {}
     world.now += AGAIN_MS
-    assert erasure.turn().deleted == {"a": 1}
+    assert [*erasure.turn().done.values()] == [1]

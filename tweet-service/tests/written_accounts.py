@@ -20,6 +20,11 @@ class WrittenAccounts(DynamoAccounts):
         edge = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}, "followed_at": {"N": "1"}}
         self._dynamodb.put_item(TableName=self._followers, Item=edge)
 
+    def add_block(self, blocker_id, blocked_id):
+        pair = {"pair": {"S": f"{blocker_id}#{blocked_id}"}}
+        ends = {"blocker_id": {"S": blocker_id}, "blocked_id": {"S": blocked_id}, "blocked_at": {"N": "1"}}
+        self._dynamodb.put_item(TableName=self._blocks, Item=pair | ends)
+
     def _set(self, user_id, assignment, value, more=None):
         self._dynamodb.update_item(
             TableName=self._users,

@@ -6,15 +6,24 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 from cdc_bridge import dynamo_streams
 from cdc_bridge.app import SERVICE, bridge, now_ms
 from cdc_bridge.dynamo_leases import LeaseTable
+from cdc_bridge.dynamo_rows import PAGE, Rows
+from cdc_bridge.export_files import ExportFiles
+from cdc_bridge.export_job import ExportError, export
+from cdc_bridge.kafka_ends import ends
 from cdc_bridge.orders import OrderError, Orders, meaning_of
-from cdc_bridge.settings import Settings
+from cdc_bridge.settings import ExportSettings, Settings, SnapshotSettings
+from cdc_bridge.snapshot_job import snapshot
 from cdc_bridge.translate import TABLES
 from contracts.image import tell
+from contracts.tables import USERS
 from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.retries import Pace
 from murmuration_runtime.settings import JobSettings, read
 
 M_ARENA_MAX = -8  # of glibc's malloc.h
@@ -31,11 +40,13 @@ def main() -> None:
     if command.name == "contracts":
         tell(SERVICE)
         return
+    if command.name == "snapshot":
+        sys.exit(snapshot(read(SnapshotSettings), command.rate, only_owed=command.owed))
     try:
-        for line in _obey(command, read(JobSettings).table_prefix):
+        for line in _export(command) if command.name == "export" else _obey(command, read(JobSettings).table_prefix):
             sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-    except (OrderError, StoreAwayError) as error:
+            sys.stdout.flush()
+    except (ExportError, OrderError, StoreAwayError) as error:
         sys.exit(f"cdc-bridge: {error}")
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -58,6 +69,13 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     seek.add_argument("shard", help="a shard's name, as `shards` lists it")
     seek.add_argument("to", help="TRIM_HORIZON, LATEST or a sequence number")
     seek.add_argument("--yes", action="store_true", help="do it")
+    told = add("snapshot", "tell every row's state on its topic", "Safe to repeat; killed, it goes on where it was.")
+    told.add_argument("table", choices=[USERS.name])
+    told.add_argument("--owed", action="store_true", help="only if a gap, or rows older than the stream, call for it")
+    told.add_argument("--rate", type=float, default=500, metavar="N", help="rows a second (default: %(default)s)")
+    export = add("export", "write followers, tweets and users as Avro files, with the place from which to read on")
+    export.add_argument("directory", type=Path, help="where to; one in which an export was interrupted goes on")
+    export.add_argument("--rate", type=float, default=2_000, help="rows a second at most; 2000 unless said")
     return parser.parse_args(words)
 
 
@@ -75,6 +93,13 @@ def _obey(command: argparse.Namespace, table_prefix: str) -> Iterable[str]:
             return [orders.seek(command.shard, command.to, now_ms())]
         case _:
             return orders.shards(now_ms())
+
+
+def _export(command: argparse.Namespace) -> Iterable[str]:
+    settings = read(ExportSettings)
+    dynamodb, _ = dynamo_streams.connect(settings.table_prefix)
+    rows = Rows(dynamodb, settings.table_prefix, Pace(command.rate / PAGE).wait)
+    return export(ExportFiles(command.directory), rows, partial(ends, settings), now_ms())
 
 
 def _share_memory() -> None:

@@ -107,7 +107,7 @@ def _coordinator(
             steady_ms,
         )
 
-    sharing = Sharing(leases, f"{socket.gethostname()}/{uuid.uuid4()}", lease_ms, now_ms, steady_ms)
+    sharing = Sharing(leases, f"{socket.gethostname()}/{uuid.uuid4()}", TABLES, lease_ms, now_ms, steady_ms)
     discovery = Discovery(
         streams,
         leases,

@@ -45,8 +45,8 @@ _log = logging.getLogger(__name__)
 class Streams(Protocol):
     """What is asked about the streams; dynamo_streams.Streams."""
 
-    def arn(self, table: str) -> str:
-        """Return the table's stream."""
+    def arn(self, table: str) -> str | None:
+        """Return the table's stream; None while it is still to come."""
 
     def shards(self, stream_arn: str) -> Sequence[Shard]:
         """List all its shards."""
@@ -141,6 +141,7 @@ class Discovery:
                 passed = replace(row, position=topic_id)
                 rows[name] = self._lose(TOPICS_KEY, TOPICS_KEY, row, gaps.Kind.TOPIC, detail, passed)
         gaps.count_open(TOPICS_KEY, rows.values())
+        gaps.measure_owed_snapshot(self._leases, self._clock())
         return any(row.state is State.GAP for row in rows.values())
 
     def _current(self, table: str) -> tuple[str | None, StoreAwayError | None]:
@@ -168,7 +169,7 @@ class Discovery:
             if self._older_rows(table, stream_arn):
                 next_ = gaps.repair_of(table, stream_arn)
                 warning = "the table may have rows older than its stream: no events tell of them"
-                gaps.owe_recount(self._leases, table, stream_arn, warning, self._clock())
+                gaps.owe_repair(self._leases, table, stream_arn, warning, self._clock())
                 _log.warning(warning, extra={**about, "next": next_})
             if self._leases.note(key, Row(stream_arn, State.READING, since=self._clock())):
                 self._begun_at[stream_arn] = self._steady()
@@ -178,7 +179,7 @@ class Discovery:
         state = State.GAP if self._holds_up else State.READING
         kind = gaps.Kind.STREAM
         gap = gaps.describe(kind, detail, None)
-        gaps.owe_recount(self._leases, table, stream_arn, gap, self._clock())
+        gaps.owe_repair(self._leases, table, stream_arn, gap, self._clock())
         if self._leases.note(key, Row(stream_arn, state, since=self._clock(), gap=gap)):
             self._begun_at[stream_arn] = self._steady()
             gaps.tell(table, stream_arn, "", None, kind, detail)
@@ -233,7 +234,7 @@ class Discovery:
         if self._holds_up:
             becomes = replace(becomes, state=State.GAP, since=row.since)
         loss = passed.position if kind is gaps.Kind.TOPIC else row.since  # as often as it is tried
-        gaps.owe_recount(self._leases, table, row.shard_id, str(becomes.gap), self._clock(), loss)
+        gaps.owe_repair(self._leases, table, row.shard_id, str(becomes.gap), self._clock(), loss)
         if self._leases.overrule(stream_arn, row, becomes):
             gaps.tell(table, stream_arn, row.shard_id, row.position, kind, detail)
             return becomes

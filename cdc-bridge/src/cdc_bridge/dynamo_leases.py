@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from cdc_bridge.dynamo_errors import errors_about
+from cdc_bridge.dynamo_migrations import progress_of
 from cdc_bridge.lease_items import item_of, key_of, row_of
-from cdc_bridge.lease_parts import MIGRATION_KEY, NEW, Layout, begins, moves
+from cdc_bridge.lease_parts import NEW, Layout, begins, moves
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, Progress
 from cdc_bridge.lineage import Row, State
 from contracts.migrations.spread_leases import is_old_place
 from contracts.tables import LEASES, MIGRATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -35,6 +36,7 @@ _NAMES = {
         LEASES.tip_at,
         LEASES.since,
         LEASES.gap,
+        LEASES.tables,
     )
 }
 _BRIDGES_KEY = "bridges"
@@ -55,7 +57,7 @@ class LeaseTable(Leases):
     def __init__(self, dynamodb: DynamoDBClient, table_prefix: str) -> None:
         self._dynamodb = dynamodb
         self._table = table_prefix + LEASES.name
-        self._migrations = table_prefix + MIGRATIONS.name
+        self._table_prefix = table_prefix
         self._layout: Layout | None = None  # until it is read
 
     def rows(self, of: str) -> dict[str, Row]:
@@ -181,13 +183,18 @@ class LeaseTable(Leases):
                 ExpressionAttributeValues={":epoch": {"N": str(row.epoch)}},
             )
 
-    def live(self, owner: str, until: int) -> dict[str, Row]:
+    def live(self, owner: str, tables: Collection[str], until: int) -> dict[str, Row]:
         self._update(
             _BRIDGES_KEY,
             owner,
-            "SET #state = :reading, #epoch = :one, #expires_at = :until ADD #renewals :one",
+            "SET #state = :reading, #epoch = :one, #expires_at = :until, #tables = :tables ADD #renewals :one",
             None,
-            {":reading": {"S": State.READING}, ":until": {"N": str(until)}, ":one": {"N": "1"}},
+            {
+                ":reading": {"S": State.READING},
+                ":until": {"N": str(until)},
+                ":tables": {"SS": sorted(tables)},
+                ":one": {"N": "1"},
+            },
         )
         return self.rows(_BRIDGES_KEY)
 
@@ -232,18 +239,7 @@ class LeaseTable(Leases):
         return self._layout
 
     def _read_layout(self) -> Layout:
-        """Read how far the migration has come; a table of migrations that is not there yet has begun none."""
-        with _errors(self._migrations):
-            try:
-                answer = self._dynamodb.get_item(
-                    TableName=self._migrations,
-                    Key=MIGRATION_KEY,
-                    ProjectionExpression="switched_at, contracted_at",
-                    ConsistentRead=True,
-                )
-            except self._dynamodb.exceptions.ResourceNotFoundException:
-                return Layout()
-        return Layout.of(answer.get("Item", {}))
+        return Layout.of(progress_of(self._dynamodb, self._table_prefix, MIGRATIONS.SPREAD_LEASES))
 
     def _update(self, part: str, shard_id: str, update: str, condition: str | None, values: dict[str, Any]) -> Row:
         words = f"{update} {condition}"

@@ -16,8 +16,12 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError, ParamValidationError
 
 from cdc_bridge.dynamo_errors import errors_about
+from cdc_bridge.dynamo_migrations import progress_of
 from cdc_bridge.lineage import Shard
 from cdc_bridge.pages import FULL_PAGE, GapError, Page, TrimmedError
+from contracts import migrations, table_files
+from contracts.tables import MIGRATIONS
+from contracts.topic import DATA
 from murmuration_runtime import dynamo
 from murmuration_runtime.errors import StoreAwayError
 
@@ -44,17 +48,27 @@ _LOST = {
 class Streams:
     """The streams of the tables under one prefix."""
 
-    def __init__(self, dynamodb: DynamoDBClient, streams: DynamoDBStreamsClient, table_prefix: str = "") -> None:
+    def __init__(
+        self,
+        dynamodb: DynamoDBClient,
+        streams: DynamoDBStreamsClient,
+        table_prefix: str = "",
+        is_still_to_come: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """Take whether a table that has no stream is to get its first one by a migration."""
         self._dynamodb = dynamodb
         self._streams = streams
         self._prefix = table_prefix
+        self._is_still_to_come = is_still_to_come
 
-    def arn(self, table: str) -> str:
-        """Return the ARN of the table's stream."""
+    def arn(self, table: str) -> str | None:
+        """Return the ARN of the table's stream; None while it is still to come."""
         name = self._prefix + table
         with _errors(f"table {name}"):
             description = self._dynamodb.describe_table(TableName=name)["Table"]
         view = description.get("StreamSpecification", {}).get("StreamViewType")
+        if view is None and self._is_still_to_come(table):
+            return None
         if view != "NEW_AND_OLD_IMAGES":
             raise StoreAwayError(f"table {name} must have a stream of NEW_AND_OLD_IMAGES, not {view}")
         return description["LatestStreamArn"]
@@ -165,4 +179,10 @@ def _errors(what: str, gap: str | None = None) -> Iterator[None]:
 def connect(table_prefix: str) -> tuple[DynamoDBClient, Streams]:
     """Make the clients from boto3's own environment variables."""
     dynamodb = dynamo.client(**PATIENCE)
-    return dynamodb, Streams(dynamodb, dynamo.streams_client(**PATIENCE), table_prefix)
+    known = migrations.load(DATA, table_files.load(DATA))
+
+    def is_still_to_come(table: str) -> bool:
+        name = migrations.switching_stream(table, known)
+        return name is not None and MIGRATIONS.switched_at not in progress_of(dynamodb, table_prefix, name)
+
+    return dynamodb, Streams(dynamodb, dynamo.streams_client(**PATIENCE), table_prefix, is_still_to_come)

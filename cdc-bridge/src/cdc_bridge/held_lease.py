@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from cdc_bridge.gaps import owe_recount
+from cdc_bridge.gaps import owe_repair
 from cdc_bridge.leases import Lease, LeaseLostError, Leases, Progress
 from cdc_bridge.lineage import State, published_before
 
@@ -74,9 +74,9 @@ class HeldLease:
                 raise LeaseLostError(f"{self.lease.shard_id}: the renewal took longer than the lease")
             self._held_until = sent_at + self._length_ms
 
-    def owe_recount(self, table: str, gap: str) -> None:
-        """Have everybody recounted after this gap, if it concerns follows: to be written before the gap."""
-        owe_recount(self._leases, table, self.lease.shard_id, gap, self._wall(), self.progress.since)
+    def owe_repair(self, table: str, gap: str) -> None:
+        """Have a job repair what this gap did, if one does: to be written before the gap."""
+        owe_repair(self._leases, table, self.lease.shard_id, gap, self._wall(), self.progress.since)
 
     def go_on(self, gap: str) -> None:
         """Write down a gap, and that the shard goes on at whatever is left of it now."""

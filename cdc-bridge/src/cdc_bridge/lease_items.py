@@ -19,6 +19,7 @@ def row_of(item: dict[str, Any]) -> Row:
         since=int(item[LEASES.since]["N"]) if LEASES.since in item else 0,
         tip_at=int(item[LEASES.tip_at]["N"]) if LEASES.tip_at in item else 0,
         gap=item[LEASES.gap]["S"] if LEASES.gap in item else None,
+        tables=frozenset(item[LEASES.tables]["SS"]) if LEASES.tables in item else frozenset(),
         part=item[LEASES.stream_arn]["S"],
     )
 

@@ -20,7 +20,6 @@ NEW: dict[str, Any] = {
     "ConditionExpression": "attribute_not_exists(#epoch)",
     "ExpressionAttributeNames": {"#epoch": LEASES.epoch},
 }
-MIGRATION_KEY: Item = {MIGRATIONS.migration: {"S": MIGRATIONS.SPREAD_LEASES}}
 
 
 @dataclass(frozen=True, slots=True)

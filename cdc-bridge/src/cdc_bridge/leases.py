@@ -6,6 +6,7 @@ Time decides only how soon a dead owner's shard is taken, never who may write.
 A write whose answer was lost, and which botocore repeats, recognises itself in the row that it finds.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,8 +85,8 @@ class Leases(Protocol):
     def prune(self, of: str, row: Row) -> None:
         """Forget a row, unless somebody has taken or changed it since."""
 
-    def live(self, owner: str, until: int) -> dict[str, Row]:
-        """Say that a bridge is alive; return the rows of all that said so and did not leave."""
+    def live(self, owner: str, tables: Collection[str], until: int) -> dict[str, Row]:
+        """Say that a bridge is alive and reads these tables; return the rows of all that said so and did not leave."""
 
     def leave(self, owner: str) -> None:
         """Say that a bridge is gone."""

@@ -50,7 +50,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is remembered about a shard; also about a table's stream, and about a topic."""
+    """What is remembered about a shard; also about a table's stream, about a topic, and about a bridge."""
 
     shard_id: str
     state: State
@@ -62,6 +62,7 @@ class Row:
     since: int = 0  # whatever was committed after this moment (ms) must be published, or told as a gap
     tip_at: int = 0  # whatever had to be published and was committed before this moment is published
     gap: str | None = None  # what was lost, until an operator clears it
+    tables: frozenset[str] = frozenset()  # of a bridge: whose streams it reads; of one up to 0.3.0 none
     part: str = field(default="", compare=False)  # the partition of the leases table in which it lies; "" before that
 
 

@@ -43,6 +43,12 @@ GAPS = Counter(
 GAPS_OPEN = Gauge(
     "cdc_bridge_gaps_open", "Alarm: gaps that no operator has cleared, whoever found them.", ["table"], registry=METRICS
 )
+SNAPSHOT_OWED = Gauge(
+    "cdc_bridge_snapshot_owed_seconds",
+    "Alarm: for how long a snapshot of the table is owed, because no event tells of some of its rows; 0 if none is.",
+    ["table"],
+    registry=METRICS,
+)
 TIP_AT = Gauge(
     "cdc_bridge_tip_at_ms",
     "Until when an open shard of ours is read to its tip.",

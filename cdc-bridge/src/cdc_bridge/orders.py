@@ -7,9 +7,10 @@ what it had in hand. Whoever takes the shard next goes on as the row says.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cdc_bridge.gaps import next_steps, owe_recount, repair_of
+from cdc_bridge.gaps import next_steps, owe_repair, repair_of
 from cdc_bridge.leases import TOPICS_KEY, Leases, table_key
 from cdc_bridge.lineage import Row, State, published_before
+from contracts.tables import LEASES
 
 
 def meaning_of(to: str) -> str:
@@ -57,6 +58,9 @@ class Orders:
                 words.append(until)
             gap = [f"GAP {row.gap}; next: {next_steps(entry.table, row.shard_id)}"] if row.gap else []
             yield "  ".join([*words, *gap])
+        for name, row in sorted(self._leases.rows(LEASES.snapshots()).items()):
+            done = f"behind {row.position}" if row.position else "from the beginning"
+            yield "  ".join(["snapshot", name, *([f"OWED {row.gap}"] if row.gap else [row.state, done])])
 
     def release(self, shard_id: str) -> str:
         """Take a shard from its owner, for any bridge to take."""
@@ -76,7 +80,7 @@ class Orders:
         else:
             moved = replace(moved, state=State.READING, position=to)
         if to != "TRIM_HORIZON":
-            owe_recount(self._leases, entry.table, shard_id, f"moved by an operator to {to}", now)
+            owe_repair(self._leases, entry.table, shard_id, f"moved by an operator to {to}", now)
         self._order(entry, moved)
         return f"{shard_id} is read from {to} on. {meaning}"
 
@@ -91,7 +95,7 @@ class Orders:
             cleared = replace(cleared, state=State.LEFT, position=None, since=now, tip_at=tip_at)
         elif entry.row.state is State.GAP:
             cleared = replace(cleared, state=State.READING)
-        owe_recount(self._leases, entry.table, name, entry.row.gap, now)  # an older bridge noted none
+        owe_repair(self._leases, entry.table, name, entry.row.gap, now)  # an older bridge noted none
         self._order(entry, cleared)
         return f"gap of {name} cleared ({entry.row.gap}); next: {repair_of(entry.table, name)}"
 

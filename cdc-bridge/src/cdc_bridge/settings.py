@@ -1,11 +1,13 @@
-"""What a bridge needs to know of its environment; a command needs the runtime's JobSettings and nothing else."""
+"""What a bridge needs to know of its environment, and a snapshot; another command needs the runtime's JobSettings."""
 
 from enum import StrEnum
 
 from pydantic import PositiveFloat, PositiveInt
 
 from cdc_bridge.gaps import Policy
+from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_runtime.registry_connection import RegistrySettings
+from murmuration_runtime.settings import JobSettings
 from murmuration_runtime.traces import TracedSettings
 
 
@@ -14,6 +16,14 @@ class Start(StrEnum):
 
     TRIM_HORIZON = "TRIM_HORIZON"  # at the oldest record that the stream still has
     LATEST = "LATEST"  # behind everything that the stream has by then
+
+
+class SnapshotSettings(JobSettings, RegistrySettings):
+    """What a snapshot needs."""
+
+
+class ExportSettings(JobSettings, KafkaSettings):
+    """What an export needs."""
 
 
 class Settings(TracedSettings, RegistrySettings):

@@ -1,7 +1,8 @@
 """What to do with a page of a shard, and with a gap in it. Pure: no clock, no I/O.
 
-Rule: every record is published once and in order, or its dead letter in its place; a checkpoint comes after whatever
-it covers; and only behind all of that comes the question whether the shard has ended.
+Rule: the messages of each record are published once and in order, or a dead letter in the place of one; a checkpoint
+comes after whatever it covers, and so after all messages of its record; and only behind all of that comes the question
+whether the shard has ended.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,10 +34,11 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Bring these messages to Kafka, together."""
+    """Bring these messages to Kafka, together; of one that goes alone, which of its record's messages it is."""
 
     records: Sequence[Record]
     messages: Sequence[Message]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,17 @@ Action = Publish | Checkpoint | Opened | Tip | Finished
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """What Kafka refused of the page behind the checkpoint: first of the page, then of each record alone."""
+    """What Kafka refused of the page behind the checkpoint: first of the page, then of each message alone."""
 
     one_by_one: bool = False
-    reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by event id
+    reasons: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)  # by event id and number
 
     def and_of(self, refused: Publish, reason: str) -> "Refusals":
         """Publish the page again, one by one; a message that was refused alone is replaced by a dead letter."""
         if not self.one_by_one:
             return Refusals(one_by_one=True)
-        event_id = refused.records[0]["eventID"]
-        return Refusals(True, {**self.reasons, event_id: [*self.reasons.get(event_id, ()), reason]})
+        place = refused.records[0]["eventID"], refused.number
+        return Refusals(True, {**self.reasons, place: [*self.reasons.get(place, ()), reason]})
 
 
 def plan(
@@ -87,15 +89,17 @@ def plan(
     read_to: str | None,
     tip_at: int | None,
     refusals: Refusals,
-    message: Callable[[Record], Message | None],
+    messages_of: Callable[[Record], Sequence[Message]],
 ) -> Iterator[Action]:
     """Say what to do, in this order, with the page behind read_to; once it is published, the shard is until tip_at."""
     old = list(takewhile(lambda record: _is_old(record, progress), page.records))
     new = page.records[len(old) :]
-    for together in [[record] for record in new] if refusals.one_by_one else [new] if new else []:
-        messages = [made for record in together if (made := message(record)) is not None]
-        yield Publish(together, messages)
-        yield Checkpoint(position_of(together[-1]))
+    if new and not refusals.one_by_one:
+        yield Publish(new, [message for record in new for message in messages_of(record)])
+        yield Checkpoint(position_of(new[-1]))
+    for record in new if refusals.one_by_one else []:
+        yield from (Publish([record], [message], number) for number, message in enumerate(messages_of(record)))
+        yield Checkpoint(position_of(record))
     if tip_at is not None and (page.records or not page.last):
         yield Tip(tip_at)
     at_tip = is_tip(page) and not page.last

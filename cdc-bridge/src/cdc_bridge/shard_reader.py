@@ -17,7 +17,7 @@ from cdc_bridge.held_lease import HeldLease
 from cdc_bridge.kafka_publisher import PublishError, RefusedError
 from cdc_bridge.leases import LeaseLostError
 from cdc_bridge.lineage import ShardKey
-from cdc_bridge.message import Message, instead_of, message_for
+from cdc_bridge.message import Message, instead_of, messages_for
 from cdc_bridge.pages import FULL_PAGE, GapError, Pages, PagesAhead
 from cdc_bridge.shard_progress import (
     Checkpoint,
@@ -205,7 +205,7 @@ class ShardReader:
                 pause = pause_after(len(page.records), pause)
                 if not (pause or page.last):
                     pages.fetch(page_end)
-                for action in plan(page, self.lease.progress, read_to, tip_at, self._refusals, self._message):
+                for action in plan(page, self.lease.progress, read_to, tip_at, self._refusals, self._messages):
                     match action:
                         case Publish():
                             yield from self._publish(publisher, action)
@@ -249,12 +249,14 @@ class ShardReader:
     def _must_leave(self) -> bool:
         return self._given_up.is_set() or not self.lease.is_held(self._steady())
 
-    def _message(self, record: Record) -> Message | None:
-        """Make a record's message, or what goes to Kafka instead of one that it refused."""
-        message = message_for(self.shard, record, self._codecs)
-        for reason in self._refusals.reasons.get(record["eventID"], ()):
-            message = message and instead_of(message, self.shard, record, reason)
-        return message
+    def _messages(self, record: Record) -> list[Message]:
+        """Make a record's messages, or what goes to Kafka instead of those that it refused."""
+        messages = messages_for(self.shard, record, self._codecs)
+        for (event_id, number), reasons in self._refusals.reasons.items():
+            if event_id == record["eventID"]:
+                for reason in reasons:
+                    messages[number] = instead_of(messages[number], self.shard, record, reason)
+        return messages
 
     def _check_lease(self) -> None:
         if not self.lease.is_held(self._steady()):

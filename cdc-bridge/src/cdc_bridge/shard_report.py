@@ -82,11 +82,11 @@ class ShardReport:
         self.trouble = error
 
     def gap(self, gap: GapError) -> str:
-        """Log and count a gap, and have it recounted; return its text for the shard's row."""
+        """Log and count a gap, and have it repaired; return its text for the shard's row."""
         shard, kind, position = self._shard, gaps.Kind.UNREADABLE, self._lease.progress.position
         gaps.tell(shard.table, shard.stream_arn, shard.shard_id, position, kind, str(gap))
         text = gaps.describe(kind, str(gap), position)
-        self._lease.owe_recount(shard.table, text)
+        self._lease.owe_repair(shard.table, text)
         return text
 
     def no_gap(self, what: str, error: GapError) -> None:

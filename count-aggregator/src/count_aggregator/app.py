@@ -14,7 +14,7 @@ from murmuration_worker.settings import WorkerSettings
 from murmuration_worker.worker import consume, run_worker
 
 BATCH = 500  # events: several full transactions
-IN_HAND = 4_000
+ROOM = 4_000
 
 
 def count() -> NoReturn:
@@ -28,7 +28,7 @@ def count() -> NoReturn:
     run_worker(
         SERVICE,
         settings,
-        [consume(TOPIC, counting.apply, batch=BATCH, in_hand=IN_HAND)],
+        [consume(TOPIC, counting.apply, batch=BATCH, room=ROOM)],
         stores={"dynamodb": ledger.check},
         refresh={"open gaps": partial(measure_open_gaps, ledger)},
         repair="python -m count_aggregator reconcile --all",

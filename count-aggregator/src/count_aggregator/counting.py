@@ -14,7 +14,7 @@ from typing import Protocol
 from contracts import FollowChanged
 from count_aggregator.contention import Contention
 from count_aggregator.ledger import MOST_GAPS, ROOM, ContendedError, OvertakenError, Place
-from count_aggregator.metrics import ACTIONS, APPLIED, APPLY, CONFLICTS, GAPS, LAG, REPEATS, WRITES
+from count_aggregator.metrics import ACTIONS, APPLIED, APPLY, CONFLICTS, GAPS, LAG, REPEATS, UNFOLLOW_LAG, WRITES
 from count_aggregator.tally import Tally, tally, vanished
 from count_aggregator.topic import TOO_OLD_MS, partition_id
 from murmuration_runtime.errors import StoreAwayError
@@ -156,9 +156,16 @@ class Counting:
     def _tell(self, partition_id: str, done: Arrivals, gaps: Sequence[str]) -> None:
         """Measure a write that succeeded; a gap is told only now, because a stale memory shows false ones."""
         WRITES.inc()
-        times = [event.occurred_at for _, event, _ in done if event is not None and event.occurred_at is not None]
-        if times:
-            LAG.observe(max(0, self._now() - min(times) / 1000))
+        events = [event for _, event, _ in done if event is not None]
+        for lag, times in (
+            (LAG, [each.occurred_at for each in events if each.occurred_at is not None]),
+            (
+                UNFOLLOW_LAG,
+                [each.recorded_at for each in events if not each.following and each.recorded_at is not None],
+            ),
+        ):
+            if times:
+                lag.observe(max(0, self._now() - min(times) / 1000))
         for gap in gaps:
             GAPS.inc()
             _log.error(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import FOLLOWERS, USERS
+from count_aggregator.ledger import ADD_COUNTS
 from murmuration_runtime.dynamo import errors_named
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Accounts:
                 self._dynamodb.update_item(
                     TableName=self._users,
                     Key={USERS.user_id: {"S": user_id}},
-                    UpdateExpression="ADD followers_count :followers, following_count :following, counts_version :one",
+                    UpdateExpression=ADD_COUNTS,
                     ConditionExpression=unchanged,
                     ExpressionAttributeValues=values,
                 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ACTIONS = 100  # in one TransactWriteItems
 ROOM = ACTIONS - 1  # for users and shards; one is the place
+ADD_COUNTS = "ADD followers_count :followers, following_count :following, counts_version :one, version :one"
 PLACE = "place"  # its shard_id; no shard of a stream is called that
 MOST_GAPS = 500  # of one place; an item has room for some thousands
 
@@ -192,7 +193,7 @@ class Ledger:
             "Update": {
                 "TableName": self._users,
                 "Key": {USERS.user_id: {"S": user_id}},
-                "UpdateExpression": "ADD followers_count :followers, following_count :following, counts_version :one",
+                "UpdateExpression": ADD_COUNTS,
                 "ExpressionAttributeValues": {
                     ":followers": {"N": str(followers)},
                     ":following": {"N": str(following)},

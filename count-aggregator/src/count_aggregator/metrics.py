@@ -16,6 +16,12 @@ LAG = Histogram(
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     registry=METRICS,
 )
+UNFOLLOW_LAG = Histogram(
+    "count_aggregator_unfollow_lag_seconds",
+    "From the stream's time of the oldest unfollow of a tally to its counts; AWS rounds that down to the second.",
+    buckets=(1, 2, 5, 10, 30, 60, 120, 300),
+    registry=METRICS,
+)
 APPLY = Histogram(
     "count_aggregator_apply_seconds",
     "One transaction of counts and watermarks.",

@@ -10,7 +10,7 @@ revision's number, `helm template` always 1: values.yaml says what to do.
 {{- include "murmuration.job" (dict "context" $context "suffix" .context.Release.Revision "deadline" .context.Values.deadlineSeconds "retries" .context.Values.retries) }}
 {{- end }}
 
-{{/* `helm test` of such a chart runs a command of the admin image with the job's settings: dict "context" . "command" a list. */}}
+{{/* `helm test` of such a chart runs a command of the job's image with its settings: dict "context" . "command" a list. */}}
 {{- define "murmuration.adminTest" }}
 {{- $context := merge (dict "process" (dict "component" "test" "command" .command "job" true)) .context }}
 {{- $pod := include "murmuration.pod" $context | fromYaml }}

@@ -58,9 +58,16 @@ spec:
         {{- if $files }}
         - {name: files, mountPath: /etc/murmuration, readOnly: true}
         {{- end }}
+        {{- with $process.claim }}
+        - {name: claim, mountPath: {{ .path }}}
+        {{- end }}
   volumes:
     - name: tmp
       emptyDir: {{- toYaml .Values.tmp | nindent 8 }}
+    {{- with $process.claim }}
+    - name: claim
+      persistentVolumeClaim: {claimName: {{ .name }}}
+    {{- end }}
     {{- if $files }}
     - name: files
       projected:

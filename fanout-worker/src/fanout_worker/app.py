@@ -1,21 +1,26 @@
 """The worker's wiring, and nothing else."""
 
+from functools import partial
 from typing import NoReturn
 
 from contracts import Event
 from fanout_worker.deliveries import Deliveries
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import DynamoFollows
+from fanout_worker.dynamo_mutes import DynamoMutes
 from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import Settings
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime import dynamo
 from murmuration_runtime.settings import read
+from murmuration_timelines import reset_timelines
 from murmuration_timelines.celebrity_index import CelebrityIndex
 from murmuration_timelines.writer import TimelineWriter, connect
 from murmuration_worker.messages import Batch
 from murmuration_worker.progress import Progress
 from murmuration_worker.worker import consume, run_worker
+
+BATCH = 100  # changed follows of one account that are handled together: so many edges are read in one call
 
 
 def fan_out() -> NoReturn:
@@ -24,6 +29,7 @@ def fan_out() -> NoReturn:
     nodes = connect(settings.redis_url, **settings.redis_options())
     dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)
     follows = DynamoFollows(dynamodb, settings.table_prefix)
+    mutes = DynamoMutes(dynamodb, settings.table_prefix)
     tweets = DynamoTweets(dynamodb, settings.table_prefix)
     celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
@@ -32,6 +38,7 @@ def fan_out() -> NoReturn:
     deliveries = Deliveries(
         writer,
         follows,
+        mutes,
         tweets,
         celebrities,
         settings.celebrity_threshold,
@@ -41,18 +48,19 @@ def fan_out() -> NoReturn:
     )
 
     def deliver(batch: Batch[Event]) -> None:
-        deliveries.deliver(batch.events)
+        deliveries.deliver(batch.events, batch.kept)
 
     def check_tables() -> None:
-        for rows in (follows, tweets, celebrities):
+        for rows in (follows, mutes, tweets, celebrities):
             rows.check()
 
     run_worker(
         SERVICE,
         settings,
-        [consume(topic, deliver) for topic in TOPICS_READ],
+        [consume(topic, deliver, batch=BATCH, by_key=True) for topic in TOPICS_READ],
         stores={"redis": writer.check, "dynamodb": check_tables},
         refresh={"celebrities": index.refresh},
         repair="python -m fanout_worker cold --all",
+        rebuild=partial(reset_timelines.of_everybody, nodes, heartbeat=progress.heartbeat),
         progress=progress,
     )

@@ -70,9 +70,9 @@ class DynamoCelebrities:
                 lambda: self._dynamodb.update_item(
                     TableName=self._table,
                     Key={USERS.user_id: {"S": user_id}},
-                    UpdateExpression=update,
+                    UpdateExpression=f"{update} ADD version :one",
                     ConditionExpression=condition,
-                    ExpressionAttributeValues=values,
+                    ExpressionAttributeValues={**values, ":one": {"N": "1"}},
                 )
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:

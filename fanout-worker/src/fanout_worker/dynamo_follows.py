@@ -1,17 +1,17 @@
 """Who follows whom: the table followers, read by its followee."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import FOLLOWERS
-from murmuration_runtime.dynamo import errors_named
+from murmuration_runtime.dynamo import errors_named, items
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PAGE = 1_000
-THREADS = 8  # that read pages ahead
+THREADS = 64  # that read pages ahead: more than there are tweets in hand, so that none waits for another's
 
 
 class DynamoFollows:
@@ -24,18 +24,16 @@ class DynamoFollows:
 
     def check(self) -> None:
         """Raise StoreAwayError unless the table answers."""
-        self.follows("-", "-")
+        self.followers_among("-", ["-"])
 
-    def follows(self, follower_id: str, followee_id: str) -> bool:
-        key: Any = {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
-        with errors_named():
-            return "Item" in self._dynamodb.get_item(
-                TableName=self._table, Key=key, ProjectionExpression=FOLLOWERS.followee_id, ConsistentRead=True
-            )
+    def followers_among(self, followee_id: str, user_ids: Collection[str]) -> set[str]:
+        keys = [_key(followee_id, each) for each in user_ids]
+        edges = items(self._dynamodb, self._table, keys, ProjectionExpression=FOLLOWERS.follower_id)
+        return {edge[FOLLOWERS.follower_id]["S"] for edge in edges}
 
-    def followers(self, followee_id: str) -> Iterator[list[str]]:
+    def followers(self, followee_id: str, after: str | None = None) -> Iterator[list[str]]:
         """Read each page before it is asked for, the first from now."""
-        pages = self._pages(followee_id)
+        pages = self._pages(followee_id, after)
         first = self._threads.submit(next, pages, None)
 
         def each() -> Iterator[list[str]]:
@@ -46,14 +44,24 @@ class DynamoFollows:
 
         return each()
 
-    def _pages(self, followee_id: str) -> Iterator[list[str]]:
-        with errors_named():
-            for page in self._dynamodb.get_paginator("query").paginate(
-                TableName=self._table,
-                KeyConditionExpression="followee_id = :followee",
-                ProjectionExpression=FOLLOWERS.follower_id,
-                ExpressionAttributeValues={":followee": {"S": followee_id}},
-                ConsistentRead=True,
-                PaginationConfig={"PageSize": PAGE},
-            ):
-                yield [item[FOLLOWERS.follower_id]["S"] for item in page["Items"]]
+    def _pages(self, followee_id: str, after: str | None) -> Iterator[list[str]]:
+        start: Any = {"ExclusiveStartKey": _key(followee_id, after)} if after else {}
+        while True:
+            with errors_named():
+                page = self._dynamodb.query(
+                    TableName=self._table,
+                    KeyConditionExpression="followee_id = :followee",
+                    ProjectionExpression=FOLLOWERS.follower_id,
+                    ExpressionAttributeValues={":followee": {"S": followee_id}},
+                    ConsistentRead=True,
+                    Limit=PAGE,
+                    **start,
+                )
+            yield [item[FOLLOWERS.follower_id]["S"] for item in page["Items"]]
+            if "LastEvaluatedKey" not in page:
+                return
+            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
+def _key(followee_id: str, follower_id: str) -> Any:
+    return {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}

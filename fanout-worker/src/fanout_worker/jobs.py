@@ -5,8 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from contracts.ids import first_id
@@ -14,6 +13,7 @@ from fanout_worker.deliveries import Deliveries
 from fanout_worker.demotion import StillCelebrityError, demote
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import DynamoFollows
+from fanout_worker.dynamo_mutes import DynamoMutes
 from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import JobSettings
 from fanout_worker.topics import SERVICE, TOPICS_READ
@@ -23,8 +23,6 @@ from murmuration_timelines import reset_timelines
 from murmuration_timelines.writer import TimelineWriter, connect
 from murmuration_worker import letter_commands
 from murmuration_worker.letters import Letter
-
-THREADS = 8
 
 
 class Job:
@@ -40,6 +38,7 @@ class Job:
         self._deliveries = Deliveries(
             TimelineWriter(self._nodes),
             self._follows,
+            DynamoMutes(dynamodb, settings.table_prefix),
             self._tweets,
             self._celebrities,
             settings.celebrity_threshold,
@@ -55,20 +54,14 @@ class Job:
     def demote(self, user_id: str) -> int:
         """Have a celebrity's tweets fanned out again."""
         until = first_id(time.time_ns() // 1_000_000)
-        with ThreadPoolExecutor(THREADS) as threads:
-
-            def refresh(followers: Iterable[str]) -> None:
-                for _ in threads.map(partial(self._deliveries.refresh_followee, followee_id=user_id), followers):
-                    pass
-
-            settled = demote(
-                user_id,
-                self._celebrities,
-                self._follows.followers,
-                refresh,
-                threshold=self._settings.celebrity_threshold,
-                until=until,
-            )
+        settled = demote(
+            user_id,
+            self._celebrities,
+            self._follows.followers,
+            partial(self._deliveries.refresh_followee, user_id),
+            threshold=self._settings.celebrity_threshold,
+            until=until,
+        )
         if settled is None:
             sys.stderr.write(f"{user_id} is no celebrity: nothing to do\n")
         return _told({"followers_settled": settled or 0, "celebrity_threshold": self._settings.celebrity_threshold})
@@ -94,7 +87,7 @@ class Job:
     def handle_letters(self, letters: Sequence[Letter]) -> Sequence[Letter]:
         """Have each letter's edge or tweet in Redis as the tables have it; a letter that names neither stays open."""
         outcomes = {letter.place: self._handle(letter.ids) for letter in letters}
-        done: Counter[str] = Counter(edges=0, tweets=0, gone=0, nameless=0)
+        done: Counter[str] = Counter(edges=0, mutes=0, tweets=0, gone=0, nameless=0)
         done.update(outcomes.values())
         _told(done)
         nameless = [place for place, outcome in outcomes.items() if outcome == "nameless"]
@@ -109,8 +102,11 @@ class Job:
         """Go by the letter's headers and the tables: what could not be decoded is not needed."""
         match ids:
             case {"follower_id": follower_id, "followee_id": followee_id}:
-                self._deliveries.refresh_followee(follower_id, followee_id)
+                self._deliveries.refresh_followee(followee_id, [follower_id])
                 return "edges"
+            case {"muter_id": muter_id, "muted_id": muted_id}:
+                self._deliveries.refresh_followee(muted_id, [muter_id])
+                return "mutes"
             case {"tweet_id": tweet_id}:
                 if author_id := self._tweets.author_of(tweet_id):
                     self._deliveries.fan_out(tweet_id, author_id)

@@ -12,4 +12,10 @@ LAG = Histogram(
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     registry=METRICS,
 )
+DELETION_LAG = Histogram(
+    "fanout_worker_deletion_lag_seconds",
+    "From a deletion to the tombstone; of a removed row from the stream's time, which AWS rounds down to the second.",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
+    registry=METRICS,
+)
 PROMOTED = Counter("fanout_worker_promotions", "Authors who became celebrities.", registry=METRICS)

@@ -9,7 +9,8 @@ from flask import Flask
 from contracts.ids import is_user_id
 from contracts.image import own
 from follow_service import api
-from follow_service.dynamo_follows import DynamoFollows
+from follow_service.dynamo_graph import dynamo_graph
+from follow_service.graph import Graph
 from follow_service.settings import Settings
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
@@ -23,22 +24,22 @@ SERVICE = "follow-service"
 def create_app(
     settings: Settings | None = None,
     *,
-    follows: DynamoFollows | None = None,
+    graph: Graph | None = None,
     keys: Keys | None = None,
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
-    follows = follows or DynamoFollows(dynamo.client_for_requests(), settings.table_prefix)
+    graph = graph or dynamo_graph(dynamo.client_for_requests(), settings.table_prefix)
     readiness = Readiness("dynamodb")
     return edge_app(
         SERVICE,
         settings,
-        api.operations(follows, now, settings.following_cap),
+        api.operations(graph, now, settings.following_cap),
         api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,
         keys=keys,
-        at_start=[partial(readiness.keep_looking, {"dynamodb": follows.check})],
+        at_start=[partial(readiness.keep_looking, {"dynamodb": graph.check})],
     )

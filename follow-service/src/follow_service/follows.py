@@ -2,17 +2,15 @@
 
 Rule: a follow is one row and nothing else; counts and timelines are other services' work on that row's stream. A
 private account is asked first: the request is a row too, and moves to the follows when the account accepts. A follow
-that is there stays, whatever the account turns into.
+that is there stays, whatever the account turns into. Where one of the two blocks the other, neither row is written.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from contracts.ids import is_user_id
-from contracts.profiles import DeletedAccountError, NoProfileError
-from follow_service.profiles import Profiles, UnknownUserError
+from follow_service.profiles import Account, UnknownUserError
 
 
 class SelfFollowError(Exception):
@@ -27,8 +25,18 @@ class FollowerFullError(Exception):
     """Whoever asks to follow the caller follows as many accounts as anybody may."""
 
 
+class FollowBlockedError(Exception):
+    """The caller blocks whom they want to follow."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"You block {user_id}. Unblock them first.")
+
+
 class UnknownRequestError(Exception):
     """Nobody with this id asks to follow the caller, or no longer."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"{user_id!r} does not ask to follow you.")
 
 
 @dataclass(frozen=True)
@@ -44,48 +52,6 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Followed:
-    """The other end of an edge, and since when."""
-
-    user_id: str
-    followed_at: int
-
-
-@dataclass(frozen=True)
-class Requested:
-    """Who asks to follow, and since when."""
-
-    user_id: str
-    requested_at: int
-
-
-@dataclass(frozen=True)
-class Follows:
-    """Some of a list of followers or followees, newest first, and where it goes on."""
-
-    users: Sequence[Followed]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True)
-class Requests:
-    """Some of a list of requests, newest first, and where it goes on."""
-
-    users: Sequence[Requested]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True)
-class Account:
-    """What a follow depends on at either end."""
-
-    exists: bool = False
-    deleted: bool = False
-    is_private: bool = False
-    following_count: int = 0
-
-
-@dataclass(frozen=True)
 class Standing:
     """How two people stand to each other."""
 
@@ -93,6 +59,9 @@ class Standing:
     followee: Account
     followed: bool
     requested: bool
+    left_over: bool  # an accepted request still has its row, which counts as absent
+    blocking: bool  # the follower blocks the followee
+    blocked: bool  # the followee blocks the follower
 
 
 class Outcome(Enum):
@@ -102,35 +71,32 @@ class Outcome(Enum):
     REQUESTED = "requested"
 
 
-class Store(Profiles, Protocol):
+class Store(Protocol):
     """What the rules need remembered."""
 
     def standing(self, edge: Edge) -> Standing:
         """Return how the two stand to each other, each part strongly consistent."""
 
-    def add(self, edge: Edge, now: int) -> None:
-        """Write the edge; an edge that is there keeps its time."""
+    def add(self, edge: Edge, now: int) -> bool:
+        """Write the edge, and keep the time of one that is there; False if one of the two blocks the other."""
 
     def remove(self, edge: Edge) -> None:
         """Delete the edge if it is there."""
 
-    def request(self, edge: Edge, now: int) -> None:
-        """Write the request; a request that is there keeps its time."""
+    def request(self, edge: Edge, now: int) -> bool:
+        """Write the request, and keep the time of one that is there; False if one of the two blocks the other."""
 
     def withdraw(self, edge: Edge) -> None:
         """Delete the request if it is there."""
 
     def accept(self, edge: Edge, now: int) -> bool:
-        """Move the request to the edges, all or nothing; False if there is none."""
+        """Mark the request as accepted and write the edge, all or nothing; an edge that is there keeps its time.
 
-    def followers(self, user_id: str, limit: int, cursor: str | None) -> Follows:
-        """List who follows this user, newest first."""
+        False if there is no request, or one of the two blocks the other.
+        """
 
-    def following(self, user_id: str, limit: int, cursor: str | None) -> Follows:
-        """List whom this user follows, newest first."""
-
-    def requests(self, user_id: str, limit: int, cursor: str | None) -> Requests:
-        """List who asks to follow this user, newest first."""
+    def clear(self, edge: Edge) -> None:
+        """Delete the row of an accepted request; one that was made since stays."""
 
 
 def follow(store: Store, edge: Edge, now: int, cap: int) -> Outcome:
@@ -139,24 +105,11 @@ def follow(store: Store, edge: Edge, now: int, cap: int) -> Outcome:
     An account that turns private between the reading and the writing still gets this one follower: it asked before.
     """
     if not is_user_id(edge.followee_id):
-        raise UnknownUserError(f"There is no user {edge.followee_id!r}.")
-    standing = store.standing(edge)
-    _check_member(standing.follower, edge.follower_id)
-    if not standing.followee.exists:
-        raise UnknownUserError(f"There is no user {edge.followee_id!r}.")
-    if standing.followed:
-        return Outcome.FOLLOWING
-    if standing.requested and standing.followee.is_private:
-        return Outcome.REQUESTED
-    if standing.follower.following_count >= cap:
-        raise FollowingFullError(f"You follow {cap} accounts already. Unfollow one first.")
-    if standing.followee.is_private:
-        store.request(edge, now)
-        return Outcome.REQUESTED
-    store.add(edge, now)
-    if standing.requested:
-        store.withdraw(edge)
-    return Outcome.FOLLOWING
+        raise UnknownUserError(edge.followee_id)
+    outcome = None
+    while outcome is None:  # what came between the reading and the writing, a block say, is seen by the next reading
+        outcome = _follow(store, edge, store.standing(edge), now, cap)
+    return outcome
 
 
 def unfollow(store: Store, edge: Edge) -> None:
@@ -169,18 +122,42 @@ def unfollow(store: Store, edge: Edge) -> None:
         store.remove(edge)
 
 
+def remove_follower(store: Store, edge: Edge) -> None:
+    """Have somebody no longer follow, whether or not they exist; a request of theirs stays. Safe to repeat."""
+    if is_user_id(edge.follower_id):
+        store.remove(edge)
+
+
 def accept(store: Store, edge: Edge, now: int, cap: int) -> None:
     """Let somebody follow who asked. Safe to repeat."""
     if not is_user_id(edge.follower_id):
-        raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow you.")
+        raise UnknownRequestError(edge.follower_id)
     standing = store.standing(edge)
-    _check_member(standing.followee, edge.followee_id)
-    if not (standing.followed or standing.requested) or not standing.follower.exists:
-        raise UnknownRequestError(f"{edge.follower_id!r} does not ask to follow you.")
+    standing.followee.check_member(edge.followee_id)
+    apart = standing.blocking or standing.blocked or not standing.follower.exists
+    if apart or not (standing.followed or standing.requested):
+        raise UnknownRequestError(edge.follower_id)
     if not standing.followed and standing.follower.following_count >= cap:
         raise FollowerFullError(f"{edge.follower_id} follows {cap} accounts already. Accept when it is fewer.")
     if standing.requested and not store.accept(edge, now) and not store.standing(edge).followed:
-        raise UnknownRequestError(f"{edge.follower_id} has just taken the request back.")
+        raise UnknownRequestError(edge.follower_id)
+    if standing.requested or standing.left_over:
+        store.clear(edge)
+
+
+def admit(store: Store, edge: Edge, now: int, cap: int) -> bool:
+    """Let somebody follow an account that went public, if they still ask to; False if they go on asking."""
+    standing = store.standing(edge)
+    if not standing.followee.exists or standing.followee.is_private:
+        return False
+    if not standing.follower.exists:
+        store.withdraw(edge)
+    elif standing.requested:
+        if not standing.followed and standing.follower.following_count >= cap:
+            return False
+        store.accept(edge, now)  # unless they take it back at this moment, or a block does
+        store.clear(edge)
+    return True
 
 
 def decline(store: Store, edge: Edge) -> None:
@@ -189,9 +166,26 @@ def decline(store: Store, edge: Edge) -> None:
         store.withdraw(edge)
 
 
-def _check_member(account: Account, user_id: str) -> None:
-    """Refuse a caller whom others could not look at."""
-    if account.deleted:
-        raise DeletedAccountError(user_id)
-    if not account.exists:
-        raise NoProfileError
+def _follow(store: Store, edge: Edge, standing: Standing, now: int, cap: int) -> Outcome | None:
+    """Do what follows from how the two stand; None if they no longer stood so."""
+    standing.follower.check_member(edge.follower_id)
+    if standing.blocked or not standing.followee.exists:
+        raise UnknownUserError(edge.followee_id)
+    if standing.blocking:
+        raise FollowBlockedError(edge.followee_id)
+    if standing.followed:
+        return Outcome.FOLLOWING
+    if standing.requested and standing.followee.is_private:
+        return Outcome.REQUESTED
+    if standing.follower.following_count >= cap:
+        raise FollowingFullError(f"You follow {cap} accounts already. Unfollow one first.")
+    if standing.left_over:
+        store.clear(edge)
+    if standing.followee.is_private:
+        return Outcome.REQUESTED if store.request(edge, now) else None
+    if not standing.requested:
+        return Outcome.FOLLOWING if store.add(edge, now) else None
+    if not store.accept(edge, now):
+        return None
+    store.clear(edge)
+    return Outcome.FOLLOWING

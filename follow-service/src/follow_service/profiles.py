@@ -4,62 +4,81 @@ Rule: an account is deleted once and for good. To everybody else it is then nobo
 has no profile adds nothing either: nobody could see who it was.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.ids import is_user_id
-from contracts.profiles import DeletedAccountError, Profile
+from contracts.profiles import DeletedAccountError, NoProfileError, Profile
 from murmuration_edge import texts
 
 LONGEST_NAME = 50
 
 
 class UnknownUserError(Exception):
-    """There is no profile with this id, or no longer."""
+    """There is no profile with this id, or no longer; or its owner has blocked whoever asks, which nobody can tell."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__(f"There is no user {user_id!r}.")
+
+
+@dataclass(frozen=True)
+class OwnProfile(Profile):
+    """A person's own profile, with what only they are shown."""
+
+    discoverable: bool
+
+
+@dataclass(frozen=True)
+class Account:
+    """What is allowed to somebody depends on this."""
+
+    exists: bool = False
+    deleted: bool = False
+    is_private: bool = False
+    following_count: int = 0
+
+    def check_member(self, user_id: str) -> None:
+        """Refuse a caller whom others could not look at."""
+        if self.deleted:
+            raise DeletedAccountError(user_id)
+        if not self.exists:
+            raise NoProfileError
 
 
 class Profiles(Protocol):
-    """What must be remembered of people."""
+    """What must be remembered of one's own account."""
 
-    def profile(self, user_id: str) -> Profile | None:
-        """Return the profile, strongly consistent; None if there is none, or no longer."""
+    def own(self, user_id: str) -> OwnProfile | None:
+        """Return one's own profile, strongly consistent; None if there is none, or no longer."""
 
-    def profiles(self, user_ids: Collection[str]) -> Mapping[str, Profile]:
-        """Return those of these profiles that there are, strongly consistent."""
+    def account(self, user_id: str) -> Account:
+        """Return what is allowed to somebody, strongly consistent."""
 
-    def save_profile(
-        self, user_id: str, display_name: str, is_private: bool | None, now: int
-    ) -> tuple[Profile, bool] | None:
-        """Create or change a profile, None leaving its privacy as it is; the flag tells whether it was created.
+    def save(
+        self, user_id: str, display_name: str, is_private: bool | None, discoverable: bool | None, now: int
+    ) -> OwnProfile | None:
+        """Create or change a profile, None leaving its part as it is; None if the account is deleted.
 
-        None if the account is deleted.
+        When a private account turns public, requests to follow it are due to be accepted.
         """
 
-    def delete_account(self, user_id: str, now: int) -> None:
-        """Mark the account as deleted, and its tweets as due to be; marks that are there stay."""
+    def delete(self, user_id: str, now: int) -> None:
+        """Mark the account as deleted, and what it leaves as due to be; without a profile nothing is written."""
 
 
 def save(
-    profiles: Profiles, user_id: str, display_name: str, is_private: bool | None, now: int
-) -> tuple[Profile, bool]:
-    """Create the profile, or change its name and whether it is private."""
+    profiles: Profiles, user_id: str, display_name: str, is_private: bool | None, discoverable: bool | None, now: int
+) -> OwnProfile:
+    """Create the profile, or change what is given."""
     name = texts.checked("display_name", display_name, LONGEST_NAME, lines=False)
-    saved = profiles.save_profile(user_id, name, is_private, now)
+    saved = profiles.save(user_id, name, is_private, discoverable, now)
     if saved is None:
         raise DeletedAccountError(user_id)
     return saved
 
 
-def known(profiles: Profiles, user_id: str) -> Profile:
-    """Return the profile of somebody who must exist."""
-    profile = profiles.profile(user_id) if is_user_id(user_id) else None
+def own(profiles: Profiles, user_id: str) -> OwnProfile:
+    """Return the caller's own profile."""
+    profile = profiles.own(user_id)
     if profile is None:
-        raise UnknownUserError(f"There is no user {user_id!r}.")
+        raise UnknownUserError(user_id)
     return profile
-
-
-def some(profiles: Profiles, user_ids: Iterable[str]) -> list[Profile]:
-    """Return the profiles of those who have one, each once, in the order asked."""
-    wanted = dict.fromkeys(user_id for user_id in user_ids if is_user_id(user_id))
-    found = profiles.profiles(wanted)
-    return [found[user_id] for user_id in wanted if user_id in found]

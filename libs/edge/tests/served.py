@@ -27,6 +27,10 @@ class TeapotError(Exception):
     """What this service cannot do."""
 
 
+class MeltedError(Exception):
+    """Why this service cannot do it any more."""
+
+
 class CrowdedError(Exception):
     """There are too many here."""
 
@@ -79,7 +83,7 @@ def create_app(
         end = first + query.limit
         return link_next(jsonify(list(range(5))[first:end]), query, str(end) if end < 5 else None)
 
-    @api.add("PUT", "/things", {200: Answer("The thing", Thing)}, body=Thing)
+    @api.add("PUT", "/things", {200: Answer("The thing", Thing)}, MeltedError, body=Thing)
     def put(body: Thing) -> Any:
         """Make a thing."""
         return jsonify(body.model_dump())
@@ -103,7 +107,11 @@ def create_app(
         "murmuration-edge",
         settings,
         api,
-        {TeapotError: Problem(418, "teapot"), CrowdedError: Problem(503, "crowded")},
+        {
+            TeapotError: Problem(418, "teapot"),
+            MeltedError: Problem(410, "teapot"),
+            CrowdedError: Problem(503, "crowded"),
+        },
         readiness,
         contracts={"topics": "", "tables": ""},
         is_user_id=str.isalnum,

@@ -21,7 +21,7 @@ def test_every_status_that_can_come_is_listed_with_its_headers(described):
     everywhere = {"200", "401", "405", "429", "500", "503"}
     assert get["responses"].keys() == everywhere | {"304", "404", "418"}
     assert things["responses"].keys() == everywhere | {"400"}
-    assert put["responses"].keys() == everywhere | {"400", "413", "415"}
+    assert put["responses"].keys() == everywhere | {"400", "410", "413", "415"}
     assert {"ETag", "Link"} & things["responses"]["200"]["headers"].keys() == {"Link"}
     due = {"401": "WWW-Authenticate", "405": "Allow", "429": "Retry-After", "503": "Retry-After"}
     for status, header in due.items():
@@ -29,7 +29,9 @@ def test_every_status_that_can_come_is_listed_with_its_headers(described):
         assert described["components"]["headers"][header]["required"]
     away = get["responses"]["503"]["content"]["application/problem+json"]["schema"]["oneOf"]
     assert away[0] == {"$ref": "#/components/schemas/CrowdedProblem"}
-    assert described["components"]["schemas"]["CrowdedProblem"]["properties"]["code"]["const"] == "crowded"
+    kinds = described["components"]["schemas"]
+    assert kinds["CrowdedProblem"]["properties"]["code"]["const"] == "crowded"
+    assert kinds["TeapotProblem"]["properties"]["status"] == {"type": "integer", "enum": [410, 418]}
 
 
 def test_what_an_operation_costs_is_said(described):

@@ -1,6 +1,7 @@
 """DynamoDB's errors, by what the caller should do; and plain answers."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ParamValidationError
@@ -121,3 +122,56 @@ def test_a_table_that_leaves_keys_unread_again_and_again_is_away():
     with pytest.raises(StoreAwayError, match="tweets unread 5 times"):
         list(dynamo.items(dynamodb, "tweets", [{"id": {"N": "1"}}]))
     assert len(dynamodb.asked) == dynamo.MOST_THROTTLED
+
+
+def test_keys_of_several_tables_go_together():
+    """Each item comes with its table; keys that were left unread are asked for with what is left of all."""
+    asked = []
+
+    def read_first(RequestItems):  # noqa: N803 - boto3's name
+        asked.append({table: len(request["Keys"]) for table, request in RequestItems.items()})
+        first, *rest = RequestItems.items()
+        unread = {table: {"Keys": request["Keys"]} for table, request in rest}
+        return {"Responses": {first[0]: first[1]["Keys"]}, "UnprocessedKeys": unread}
+
+    keys = [(table, {"id": {"N": str(n)}}) for table in ("users", "blocks") for n in range(60)]
+    assert [*dynamo.items_of_tables(SimpleNamespace(batch_get_item=read_first), keys, {})] == keys
+    assert asked == [{"users": 60, "blocks": 40}, {"blocks": 60}]
+
+
+class Transactions:
+    """A DynamoDB that cancels transactions, for these reasons one after the other, and then does one."""
+
+    def __init__(self, *cancelled):
+        self.exceptions = SimpleNamespace(TransactionCanceledException=ClientError)
+        self.left = [[{"Code": code} for code in codes] for codes in cancelled]
+        self.asked = 0
+
+    def transact_write_items(self, TransactItems):  # noqa: N803 - boto3's name
+        assert TransactItems == ["action"]
+        self.asked += 1
+        if self.left:
+            raise refusal("TransactionCanceledException", CancellationReasons=self.left.pop(0))
+
+
+@pytest.mark.parametrize(
+    ("cancelled", "refused"),
+    [
+        ([], []),
+        ([["None", "TransactionConflict"], ["TransactionConflict", "ConditionalCheckFailed"]], []),
+        ([["ConditionalCheckFailed", "None", "ConditionalCheckFailed"]], [0, 2]),
+    ],
+)
+def test_a_transaction_is_done_or_says_which_conditions_failed(cancelled, refused):
+    """A conflict is waited out: whoever held the item may have changed what a condition looks at."""
+    dynamodb = Transactions(*cancelled)
+    assert dynamo.transact(dynamodb, ["action"]) == refused
+    assert dynamodb.asked == (len(cancelled) if refused else len(cancelled) + 1)
+
+
+def test_a_transaction_that_is_throttled_is_a_store_that_is_away():
+    """Any other reason is our own mistake."""
+    with pytest.raises(StoreAwayError, match="too busy"):
+        dynamo.transact(Transactions(["None", "ThrottlingError"]), ["action"])
+    with pytest.raises(ClientError):
+        dynamo.transact(Transactions(["None", "ValidationError"]), ["action"])

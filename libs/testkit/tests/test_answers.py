@@ -36,7 +36,8 @@ DOCUMENT = {
                         {"$ref": "#/components/schemas/ProblemDetails"}, "Retry-After", kind="application/problem+json"
                     ),
                 }
-            }
+            },
+            "delete": {"responses": {"200": _answer({"$ref": "#/components/schemas/Thing"})}},
         },
         "/v1/things/best": {"get": {"responses": {"204": {"description": "", "headers": {}}}}},
     },
@@ -58,6 +59,7 @@ DOCUMENT = {
     ("method", "path", "status", "headers", "body", "fault"),
     [
         ("GET", "/v1/things/x", 200, {}, b'{"name": "a"}', None),
+        ("DELETE", "/v1/things/best", 200, {}, b'{"name": "a"}', None),
         ("GET", "/v1/things/x?a=/b", 200, {"Link": "x", "Date": "now"}, b'{"name": "a", "other": null}', None),
         ("HEAD", "/v1/things/x", 200, {}, b"", None),
         ("GET", "/v1/things/x", 200, {}, b"", "has no body"),

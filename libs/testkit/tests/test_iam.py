@@ -23,7 +23,7 @@ def update(expression, **more):
         ("follow-service", "GetItem", USERS),
         ("count-aggregator", *update("ADD followers_count :n, following_count :n")),
         ("tweet-service", *update("REMOVE erasure", ConditionExpression="deleted_at = :at")),
-        ("tweet-service", "GetItem", {**USERS, "ProjectionExpression": "is_private"}),
+        ("fanout-worker", "GetItem", {**USERS, "ProjectionExpression": "followers_count"}),
         ("cdc-bridge", "GetRecords", {"ShardIterator": "000|arn:aws:dynamodb:x:1:table/prod-tweets/stream/2026|…"}),
         ("cdc-bridge", "Scan", {"TableName": "followers", "Select": "COUNT"}),
         ("timeline-service", "Scan", {"TableName": "users", "IndexName": "by_celebrity"}),

@@ -11,7 +11,7 @@ from murmuration_testkit import row_guard
 
 ROW = {"tweet_id": {"S": "1"}, "text": {"S": "hello"}}
 USER = {"Key": {"user_id": {"S": "alice"}}}
-VALUE = {"ExpressionAttributeValues": {":v": {"N": "1"}}}
+VALUE = {"ExpressionAttributeValues": {":v": {"N": "1"}, ":two": {"N": "2"}}}
 CODE = "def ask(client, operation, look, request): look(getattr(client, operation)(**request))"
 
 
@@ -34,8 +34,9 @@ def violations(service, operation, request, answer=None, look=lambda _: None, pa
     return found
 
 
-def update(expression, **more):
-    return "update_item", {"TableName": "test-users", "UpdateExpression": expression, **USER, **VALUE, **more}
+def update(expression, raising=" ADD version :v", **more):
+    updating = {"TableName": "test-users", "UpdateExpression": f"{expression}{raising}", **USER, **VALUE}
+    return "update_item", {**updating, **more}
 
 
 @pytest.mark.parametrize(
@@ -66,16 +67,31 @@ def test_what_the_files_give_a_service_is_free(service, asked):
         ),
         ("tweet-service", update("REMOVE erasure, display_name"), "display_name.* written_by"),
         ("follow-service", update("SET display_name = celebrity_until"), "celebrity_until.* read_by"),
-        ("count-aggregator", update("ADD following_count :v SET is_private = :v"), "is_private.* written_by"),
         (
             "count-aggregator",
-            update("ADD following_count :v, #x :v", ExpressionAttributeNames={"#x": "erasure"}),
+            update("ADD following_count :v, version :v SET is_private = :v", ""),
+            "is_private.* written_by",
+        ),
+        (
+            "count-aggregator",
+            update("ADD following_count :v, #x :v, version :v", "", ExpressionAttributeNames={"#x": "erasure"}),
             "erasure.* written_by",
         ),
         (
             "count-aggregator",
-            ("transact_write_items", {"TransactItems": [{"Update": update("ADD followers_count :v, erasure :v")[1]}]}),
+            (
+                "transact_write_items",
+                {"TransactItems": [{"Update": update("SET followers_count = :v, erasure = :v")[1]}]},
+            ),
             "erasure.* written_by",
+        ),
+        ("tweet-service", update("REMOVE erasure", ""), "updates users and does not ADD 1 to version"),
+        ("count-aggregator", update("ADD followers_count :v, version :two", ""), "does not ADD 1 to version"),
+        ("tweet-service", update("REMOVE erasure SET version = :v", ""), "does not ADD 1 to version"),
+        (
+            "count-aggregator",
+            ("transact_write_items", {"TransactItems": [{"Update": update("ADD followers_count :v", "")[1]}]}),
+            "does not ADD 1 to version",
         ),
         (
             "tweet-service",

@@ -5,18 +5,26 @@ from contextlib import closing
 
 import pytest
 
+from contracts.ids import BITS_BELOW_MS, EPOCH_MS
 from murmuration_testkit.redis_nodes import redis_cluster
 from murmuration_timelines.fake import FakeNodes
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.writer import TimelineWriter, connect
 
 FIRST = 1_700_000_000_000_000_000
+FIRST_AT = ((FIRST >> BITS_BELOW_MS) + EPOCH_MS) / 1000  # seconds
 REAL = [pytest.param(kind, marks=pytest.mark.stack) for kind in ("single", "cluster")]
 
 
 def snowflake(n):
     """The id of the tweet whose place in time is n."""
     return str(FIRST + n)
+
+
+def history(redis):
+    """What a node's scripts call its history."""
+    info = redis.info("everything")
+    return info["run_id"][:8] + str(info["master_replid2"])[:8].ljust(8, "0")  # redis-py takes zeros for a number
 
 
 @pytest.fixture(scope="session")
@@ -53,4 +61,4 @@ def writer(nodes):
 
 @pytest.fixture
 def reader(nodes):
-    return TimelineReader(nodes)
+    return TimelineReader(nodes, now=lambda: FIRST_AT)

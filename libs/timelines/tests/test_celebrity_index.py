@@ -4,6 +4,7 @@ import pytest
 
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.celebrity_index import CelebrityIndex
+from murmuration_timelines.shown import Shown
 
 
 class Database:
@@ -46,3 +47,12 @@ def test_while_the_database_is_away_the_old_set_serves():
     database.answer = ["carol"]
     index.refresh()
     assert (index.lists("bob"), index.lists("carol"), index.age()) == (False, True, 0)
+
+
+def test_celebrities_among_the_shown_are_named():
+    """A timeline has digests alone."""
+    database = Database()
+    database.answer = ["bob", "carol"]
+    index = CelebrityIndex(database.read)
+    assert index.among(Shown.of(["ann", "bob"])) == ["bob"]
+    assert index.among(Shown()) == []

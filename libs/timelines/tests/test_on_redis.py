@@ -1,5 +1,6 @@
 """What is Redis's own: how long things live, evictions, depths; under ids of this test's own."""
 
+import itertools
 import uuid
 from contextlib import closing
 
@@ -7,20 +8,24 @@ import pytest
 
 from murmuration_runtime.errors import RedisAwayError, StoreRefusedError
 from murmuration_testkit.redis_nodes import redis_node
-from murmuration_timelines import layout
+from murmuration_testkit.waiting import eventually
+from murmuration_timelines import layout, reset_timelines
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.shown import Shown
+from murmuration_timelines.tweets import Tweet
+from murmuration_timelines.writer import TimelineWriter
 
-from .conftest import REAL, snowflake
+from .conftest import FIRST_AT, REAL, snowflake
 
 KEYS = {
-    "home": (layout.home_timeline, layout.followees),
-    "authors": (layout.author_timeline, layout.author_followees),
+    "home": (layout.home_timeline, layout.home_shown),
+    "authors": (layout.author_timeline, layout.author_shown),
 }
 
 
 def timeline(user, *places):
-    return Timeline([snowflake(n) for n in places], layout.BEGINNING, frozenset({user}))
+    return Timeline([snowflake(n) for n in places], layout.BEGINNING, Shown.of([user]))
 
 
 @pytest.mark.parametrize("kind", REAL, indirect=True)
@@ -69,7 +74,7 @@ class TestOnRedis:
         """More arguments than Lua unpacks at once."""
         user = somebody()
         ids = [snowflake(n) for n in range(800, 0, -1)]
-        built = Timeline(ids, ids[-1], frozenset(f"f-{n}" for n in range(5_000)))
+        built = Timeline(ids, ids[-1], Shown.of(f"f-{n}" for n in range(5_000)))
         timelines.commit(user, timelines.begin(user), built)
         assert timelines.load([user]) == {user: built}
 
@@ -91,7 +96,7 @@ class TestOnRedis:
         user, tweet_id = somebody(), snowflake(uuid.uuid4().int % 10**17)
         redis.set(layout.body(tweet_id), "a body")
         writer.add_recent(user, tweet_id)
-        writer.note_change(user, "bob")
+        writer.note("bob", [user])
         writer.set_tombstone(tweet_id)
         assert redis.get(layout.body(tweet_id)) == ""
         for key, seconds in (
@@ -105,16 +110,17 @@ class TestOnRedis:
         """Only a read renews it."""
         user = somebody()
         reader.home.commit(user, reader.home.begin(user), timeline(user, 1))
-        keys = [layout.home_timeline(user), layout.followees(user)]
+        keys = [layout.home_timeline(user), layout.home_shown(user)]
         for key in keys:
             redis.expire(key, 100)
-        assert writer.set_followed(user, "bob", [snowflake(2)])
-        assert writer.set_unfollowed(user, "bob")
+        for followers in ([user], []):
+            assert writer.agree("bob", writer.note("bob", [user]), followers, [snowflake(2)]) == []
         assert [redis.ttl(key) for key in keys] == [100, 100]
 
     def test_a_late_tweet_finds_its_place_at_any_depth(self, redis, writer, somebody):
         """From the last place up, and then once more: nothing changes."""
         user, places = somebody(), range(300)
+        redis.set(layout.home_shown(user), "!")
         redis.rpush(layout.home_timeline(user), *(snowflake(2 * n) for n in reversed(places)), "0")
         for n in (*places, *places):
             writer.insert(snowflake(2 * n + 1), [user])
@@ -146,6 +152,111 @@ def test_what_is_evicted_is_evicted_whole(somebody):
         found = home.load(users)
         assert 0 < len(found) < len(users)
         assert found == {user: whole[user] for user in found}
+
+
+@pytest.fixture
+def node():
+    with redis_node() as node:
+        yield node
+
+
+@pytest.fixture
+def own(node):
+    """A client of a Redis of this test's own."""
+    with closing(connect(node.url)) as nodes:
+        yield nodes
+
+
+@pytest.mark.stack
+def test_a_page_of_a_reader_who_follows_5000_is_at_most_32_kb(node, own):
+    """Their names need not travel for each page."""
+    home = TimelineReader(own).home
+    everybody = Shown.of(["ann", *(f"user-{n:029d}" for n in range(5_000))])
+    assert home.commit("ann", home.begin("ann"), Timeline([snowflake(n) for n in range(800, 0, -1)], "0", everybody))
+    sent = [node.redis.info("stats")["total_net_output_bytes"]]
+    for ask in (lambda: True, lambda: home.load(["ann"], 63)):  # the first is what the figure itself costs
+        assert ask()
+        sent.append(node.redis.info("stats")["total_net_output_bytes"])
+    assert (sent[2] - sent[1]) - (sent[1] - sent[0]) <= 32_000
+
+
+REFUSALS = [{"min-replicas-to-write": 1}, {"maxmemory-policy": "noeviction", "maxmemory": 1}]
+refusing = pytest.mark.parametrize("refusal", REFUSALS, ids=["replicas away", "full"])
+
+
+@pytest.mark.stack
+@refusing
+def test_a_redis_that_refuses_writes_is_read(node, own, refusal):
+    """Its replicas are gone, or it is full: it still has what it had, also what should be renewed by this read."""
+    reader, writer = TimelineReader(own, now=lambda: FIRST_AT), TimelineWriter(own)
+    said = Tweet(snowflake(1), "ann", "hello")
+    assert reader.home.commit("ann", reader.home.begin("ann"), timeline("ann", 1))
+    writer.add_recent("ann", snowflake(1))
+    writer.note("bob", ["ann"])
+    reader.fill(reader.bodies([said.tweet_id])[1], {said.tweet_id: said})
+    node.redis.expire(layout.home_timeline("ann"), layout.RENEWED_SECONDS - 1)
+    for name, value in refusal.items():
+        node.redis.config_set(name, value)
+    assert reader.home.load(["ann"]) == {"ann": timeline("ann", 1)}
+    assert reader.bodies([said.tweet_id]) == ({said.tweet_id: said}, {})
+    assert (reader.recent(["ann"]), reader.noted("ann")) == ([snowflake(1)], ["bob"])
+    with pytest.raises(RedisAwayError):
+        writer.insert(snowflake(2), ["ann"])
+
+
+@pytest.mark.stack
+def test_timelines_are_made_cold_on_a_redis_that_is_full(node, own):
+    """That is when it is needed, and it frees memory."""
+    home = TimelineReader(own).home
+    assert home.commit("ann", home.begin("ann"), timeline("ann", 1))
+    for name, value in REFUSALS[1].items():
+        node.redis.config_set(name, value)
+    assert reset_timelines.of_user(own, "ann")["home_timeline"] == 1
+
+
+@pytest.mark.stack
+def test_a_slow_reader_brings_no_deleted_tweet_back(node, own, monkeypatch):
+    """Nobody reads a tombstone, so it is evicted first: a right to fill a body is good for some seconds only."""
+    monkeypatch.setattr(layout, "RIGHT_SECONDS", 1)
+    reader, said = TimelineReader(own), Tweet(snowflake(1), "ann", "hello")
+    _, rights = reader.bodies([said.tweet_id])
+    given, _ = node.redis.time()
+    node.redis.set(layout.body(said.tweet_id), "")
+    node.redis.delete(layout.body(said.tweet_id))
+    eventually(lambda: node.redis.time()[0] > given + 1)
+    reader.fill(rights, {said.tweet_id: said})
+    known, rights = reader.bodies([said.tweet_id])
+    assert known == {}
+    reader.fill(rights, {said.tweet_id: said})
+    assert reader.bodies([said.tweet_id])[0] == {said.tweet_id: said}
+
+
+@pytest.mark.stack
+def test_short_of_memory_who_never_returns_makes_room_for_who_reads():
+    """Though every tweet is pushed to both, and to Redis that is a use of either's list."""
+    gone, here = ([f"{kind}-{n}" for n in range(200)] for kind in ("gone", "here"))
+    ids, shown = [snowflake(n) for n in range(600, 0, -1)], Shown.of(f"f-{n}" for n in range(200))
+    with redis_node("--maxmemory", "3500kb", "--maxmemory-samples", "10") as node, closing(connect(node.url)) as own:
+        home, writer, numbers = TimelineReader(own).home, TimelineWriter(own), itertools.count(601)
+
+        def read(users):
+            """Read, and build what is cold; return how many were warm."""
+            warm = home.load(users, 63)
+            for user in users:
+                if user not in warm and (token := home.begin(user)):
+                    home.commit(user, token, Timeline(ids, ids[-1], shown))
+            return len(warm)
+
+        def few_are_left():
+            for _ in range(8):
+                writer.insert(snowflake(next(numbers)), [*gone, *here])
+            read(here)
+            return node.redis.exists(*map(layout.home_timeline, gone)) < len(gone) / 10
+
+        read(gone)
+        eventually(few_are_left, within=60, every=0.2)
+        assert next(numbers) < 601 + 5 * layout.SLACK  # by then Redis alone would not have evicted half of them
+        assert read(here) > 0.9 * len(here)
 
 
 @pytest.mark.stack

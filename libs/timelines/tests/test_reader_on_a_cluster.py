@@ -15,6 +15,7 @@ from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.shown import Shown
 from murmuration_timelines.writer import TimelineWriter
 
 from .conftest import snowflake
@@ -53,7 +54,7 @@ def read(reader, user, feed):
             assert before <= len(found.ids) <= said
             return "warm"
         if token := reader.home.begin(user):
-            reader.home.commit(user, token, Timeline(feed.all(), BEGINNING, frozenset({user})))
+            reader.home.commit(user, token, Timeline(feed.all(), BEGINNING, Shown.of([user])))
             return "built"
     return "away"
 

@@ -1,7 +1,7 @@
 """What Redis forgot never shows: it began anew from an old snapshot, or a replica that lagged was promoted."""
 
 import uuid
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -11,7 +11,9 @@ from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
+from murmuration_timelines.writer import TimelineWriter
 
 from .conftest import snowflake
 
@@ -34,7 +36,7 @@ class Snapshot:
 
 
 class Promotion:
-    """A node and its replica, which is promoted, and does not know what the node did of late."""
+    """A node and its replica, which is promoted and does not know what the node did of late."""
 
     def __init__(self, node, replica):
         self.node = node
@@ -53,6 +55,17 @@ class Promotion:
         self.node.redis.replicaof("NO", "ONE")
 
 
+class Return(Promotion):
+    """The same, but then the first node follows the second, is promoted again, and has forgotten that, too."""
+
+    def fail(self):
+        self._replica.redis.replicaof("NO", "ONE")
+        self.node.redis.replicaof("127.0.0.1", self._replica.port)
+        eventually(lambda: self.node.redis.info("replication")["master_link_status"], "up")
+        self._replica.kill()
+        self.node.redis.replicaof("NO", "ONE")
+
+
 @contextmanager
 def snapshot():
     with redis_node("--save", "3600 1") as node:
@@ -65,7 +78,13 @@ def promotion():
         yield Promotion(node, replica)
 
 
-@pytest.fixture(scope="module", params=[snapshot, promotion], ids=lambda fault: fault.__name__)
+@contextmanager
+def way_back():
+    with redis_node() as node, redis_node() as replica:
+        yield Return(node, replica)
+
+
+@pytest.fixture(scope="module", params=[snapshot, promotion, way_back], ids=lambda fault: fault.__name__)
 def fault(request):
     return request.param
 
@@ -81,10 +100,12 @@ class World:
     def redis(self):
         return self.fault.node.redis
 
+    def connect(self):
+        self._open.append(connect(self.fault.node.url))
+        return self._open[-1]
+
     def reader(self):
-        nodes = connect(self.fault.node.url)
-        self._open.append(nodes)
-        return TimelineReader(nodes)
+        return TimelineReader(self.connect())
 
     def close(self):
         for nodes in self._open:
@@ -108,7 +129,7 @@ def tweet(n):
 
 
 def built(user, *places, others=()):
-    return Timeline(ids(*places), BEGINNING, frozenset({user, *others}))
+    return Timeline(ids(*places), BEGINNING, Shown.of([user, *others]))
 
 
 def test_a_list_with_a_hole_is_cold(world, somebody):
@@ -128,13 +149,16 @@ def test_a_list_with_a_hole_is_cold(world, somebody):
 
 
 def test_a_forgotten_unfollow_does_not_bring_back_whom_one_left(world, somebody):
-    """The old followees are there; they do not count."""
+    """Whom it showed is there again; that does not count."""
     user, reader = somebody(), world.reader()
     reader.home.commit(user, reader.home.begin(user), built(user, 1, others=["bob"]))
+    before = world.redis.strlen(layout.home_shown(user))
     world.fault.lag()
-    world.redis.set(layout.followees(user), world.redis.get(layout.followees(user)).replace(" bob ", " "))
+    writer = TimelineWriter(world.connect())
+    writer.agree("bob", writer.note("bob", [user]), [], [])
+    assert world.redis.strlen(layout.home_shown(user)) < before
     world.fault.fail()
-    assert " bob " in world.redis.get(layout.followees(user))
+    assert world.redis.strlen(layout.home_shown(user)) == before
     assert world.reader().home.load([user]) == {}
 
 
@@ -193,6 +217,32 @@ def test_a_body_of_another_history_is_replaced_and_a_tombstone_never(world):
     assert (known, rights.keys()) == ({gone.tweet_id: None}, {there.tweet_id})
     reader.fill({**rights, gone.tweet_id: rights[there.tweet_id]}, {there.tweet_id: there, gone.tweet_id: gone})
     assert reader.bodies([there.tweet_id, gone.tweet_id]) == ({there.tweet_id: there, gone.tweet_id: None}, {})
+
+
+def test_a_node_that_gets_its_first_replica_stays_warm(somebody):
+    """Nothing was lost; Redis gives the node another replication id all the same."""
+    user = somebody()
+    with redis_node() as node, redis_node() as second, closing(connect(node.url)) as nodes:
+        home = TimelineReader(nodes).home
+        assert home.commit(user, home.begin(user), built(user, 1))
+        before = node.redis.info("replication")["master_replid"]
+        second.redis.replicaof("127.0.0.1", node.port)
+        eventually(lambda: second.redis.info("replication")["master_link_status"], "up")
+        assert node.redis.info("replication")["master_replid"] != before
+        assert home.load([user]) == {user: built(user, 1)}
+
+
+def test_a_node_whose_replica_has_long_been_away_stays_warm(somebody):
+    """What takes an hour by default takes a second here; then it has another replication id, too."""
+    user = somebody()
+    with redis_node("--repl-backlog-ttl", "1") as node, closing(connect(node.url)) as nodes:
+        with redis_node() as second:
+            second.redis.replicaof("127.0.0.1", node.port)
+            eventually(lambda: second.redis.info("replication")["master_link_status"], "up")
+        home, before = TimelineReader(nodes).home, node.redis.info("replication")["master_replid"]
+        assert home.commit(user, home.begin(user), built(user, 1))
+        eventually(lambda: node.redis.info("replication")["master_replid"] != before)
+        assert home.load([user]) == {user: built(user, 1)}
 
 
 @pytest.mark.parametrize("options", [(), ("--appendonly", "yes", "--appendfsync", "always"), ("--save", "3600 1")])

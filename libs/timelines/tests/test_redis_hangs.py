@@ -18,6 +18,7 @@ from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
 from murmuration_timelines.writer import TimelineWriter
 
@@ -39,7 +40,7 @@ def cache(node):
     """A reader that has a warm timeline, and has just read it."""
     with closing(Nodes(node.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
         cache = TimelineReader(nodes)
-        timeline = Timeline([snowflake(1)], BEGINNING, frozenset({"ann"}))
+        timeline = Timeline([snowflake(1)], BEGINNING, Shown.of(["ann"]))
         assert cache.home.commit("ann", cache.home.begin("ann"), timeline)
         yield cache
 
@@ -95,7 +96,7 @@ def test_a_restart_that_nobody_noticed_costs_no_page(node, cache):
     """A connection that died while it lay idle is replaced, and the call made again."""
     node.kill()
     node.start()
-    timeline = Timeline([snowflake(1)], BEGINNING, frozenset({"ann"}))
+    timeline = Timeline([snowflake(1)], BEGINNING, Shown.of(["ann"]))
     assert cache.home.commit("ann", cache.home.begin("ann"), timeline)
     assert read(cache)[0]
 

@@ -20,8 +20,8 @@ def kind():
 def warm(redis, user):
     for name in (layout.home_timeline, layout.author_timeline):
         redis.rpush(name(user), "0")
-    for name in (layout.followees, layout.author_followees):
-        redis.set(name(user), f"!12345678 {user} ")
+    for name in {*OF_A_USER} - {layout.home_timeline, layout.author_timeline}:
+        redis.set(name(user), "!12345678 ")
 
 
 def there(redis, user):

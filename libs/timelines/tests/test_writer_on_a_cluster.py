@@ -15,7 +15,7 @@ from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
 from murmuration_timelines.writer import TimelineWriter, connect
 
-from .conftest import snowflake
+from .conftest import history, snowflake
 
 pytestmark = pytest.mark.stack
 
@@ -42,7 +42,7 @@ class World:
         for user in users:
             home = self.home(user)
             home.rpush(layout.home_timeline(user), "0")
-            home.set(layout.followees(user), f"!{history(home)} {user} ")
+            home.set(layout.home_shown(user), f"!2:{history(home)};1;1;1 ")
 
     def home(self, user):
         return self.cluster.owner(layout.home_timeline(user)).redis
@@ -50,7 +50,7 @@ class World:
     def is_warm(self, user):
         """As a reader sees it."""
         home = self.home(user)
-        return (home.get(layout.followees(user)) or "").startswith(f"!{history(home)} ")
+        return (home.get(layout.home_shown(user)) or "").startswith(f"!2:{history(home)};")
 
     def ids(self, user):
         return self.home(user).lrange(layout.home_timeline(user), 0, -1)
@@ -64,10 +64,6 @@ class World:
             except RedisAwayError:
                 if time.monotonic() > deadline:
                     raise
-
-
-def history(redis):
-    return redis.info("replication")["master_replid"][:8]
 
 
 @pytest.fixture(scope="module")

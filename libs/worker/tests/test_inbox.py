@@ -2,7 +2,9 @@
 
 import pytest
 
-from contracts import Codec, FollowChanged, Source, UnknownSchemaError
+from contracts import TOPICS, Codec, FollowChanged, Source, Tombstone, UnknownSchemaError
+from contracts.examples import codec as examples_codec
+from contracts.examples import examples
 from contracts.registry import RegistryAwayError
 from murmuration_worker.inbox import UNKNOWN_SCHEMA_TRIES, Inbox
 
@@ -57,6 +59,17 @@ def test_poison_is_sent_to_the_dead_letters_and_its_neighbours_are_read_in_order
     ]
     assert [letter[:2] for letter in letters] == [(topic, bad), (topic, empty)]
     assert "magic" in letters[0][2]
+
+
+def test_the_end_of_a_key_comes_as_an_event_in_a_compacted_topic(message, letters):
+    """A tombstone has no value; without a key it is a dead letter."""
+    states = TOPICS["UserChanged"]
+    last = examples(states)[0].event
+    end = message(None, headers=states.headers(last))._replace(key=last.user_id.encode())
+    inbox = Inbox(states, examples_codec(states), lambda *letter: letters.append(letter), pytest.fail)
+    came = [*inbox.read([end, end._replace(key=None)])]
+    assert [event for _, event, _ in came] == [Tombstone(last.event_id, last.source, last.user_id, last.version), None]
+    assert [letter[2] for letter in letters] == ["UserChanged: a tombstone without a key"]
 
 
 def test_a_dead_letter_is_sent_before_the_next_message_is_read(inbox, message, letters):

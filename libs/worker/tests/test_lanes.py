@@ -1,14 +1,12 @@
 """Lanes: a message is acknowledged when it was handled, in its partition's order, whatever other partitions do."""
 
-import asyncio
 import threading
 
 import pytest
 
-from murmuration_worker import exits, lanes
-from murmuration_worker.lanes import next_batch
+from murmuration_worker import exits, partition_lane
 
-from .stream import IN_HAND, Stream, run
+from .stream import PARTITIONS, Stream, by_key, run, strictly
 
 
 @pytest.fixture
@@ -23,63 +21,96 @@ def exit_codes(monkeypatch):
         codes.append(code)
         raise EndedError
 
-    monkeypatch.setattr(lanes.os, "_exit", end)
+    monkeypatch.setattr(partition_lane.os, "_exit", end)
     return codes
 
 
-def test_one_partition_that_is_held_up_does_not_hold_up_the_others():
-    """Nothing behind the message that takes long is acknowledged before it."""
-    free = threading.Event()
-    stream = Stream((0, 1), (0, 2), *((1, offset) for offset in range(20)))
+ORDERS = pytest.mark.parametrize("order", [strictly(), by_key(at_once=2)], ids=["strictly", "by key"])
+
+
+@ORDERS
+def test_partitions_that_are_held_up_do_not_hold_up_the_last_one(order):
+    """All but one are, and each has more waiting than it has room for."""
+    free, held = threading.Event(), [(n, offset, offset) for offset in range(150) for n in range(PARTITIONS - 1)]
+    stream = Stream(*held, *((PARTITIONS - 1, offset, 0) for offset in range(20)))
 
     def handle(messages):
-        if messages[0].partition == 0:
+        if messages[0].partition < PARTITIONS - 1:
             assert free.wait(10)
 
     stream.when["acked", 20] = free.set
-    run(stream, handle, until=22)
-    assert stream.acked == [*((1, offset) for offset in range(20)), (0, 1), (0, 2)]
+    run(stream, handle, until=len(held) + 20, order=order)
+    assert stream.acked[:20] == [(PARTITIONS - 1, offset) for offset in range(20)]
+    for partition in range(PARTITIONS):
+        acked = [offset for each, offset in stream.acked if each == partition]
+        assert acked == sorted(acked)
 
 
-def test_what_is_taken_and_not_acknowledged_is_bounded():
-    """A SIGTERM and a rebalance wait for it."""
-    free, held = threading.Event(), []
-    stream = Stream(*((0, offset) for offset in range(IN_HAND + 50)))
-    stream.when["taken", IN_HAND + 1] = free.set  # that one waits for room
-    stream.when["acked", 1] = lambda: held.append(stream.taken)
-    run(stream, lambda _: free.wait(10), until=IN_HAND + 50)
-    assert held == [IN_HAND + 1]
-    assert [offset for _, offset in stream.acked] == list(range(IN_HAND + 50))
+def test_messages_of_different_keys_are_handled_side_by_side():
+    """A tweet to many followers holds up nobody else's."""
+    both = threading.Barrier(2, timeout=10)
+    run(Stream((0, 1, b"a"), (0, 2, b"b")), lambda _: both.wait() and None, until=2, order=by_key())
 
 
-def test_what_came_meanwhile_is_the_next_batch():
-    """Each batch in its order, and never more than was asked for."""
-    free, batches = threading.Event(), []
-    stream = Stream(*((0, offset) for offset in range(13)))
-    stream.when["taken", 13] = free.set
+def test_messages_of_one_key_are_handled_together_and_in_order():
+    """All follows of an account that goes viral have one key."""
+    stream, batches = Stream((0, 0, b"a"), *((0, n, b"b") for n in range(1, 5)), (0, 5, b"a")), []
+    run(stream, lambda messages: batches.append([each.offset for each in messages]), until=6, order=by_key(batch=3))
+    of_b = [batch for batch in batches if batch[0] in range(1, 5)]
+    assert [offset for batch in of_b for offset in batch] == [1, 2, 3, 4]
+    assert [batch for batch in batches if batch not in of_b] in ([[0], [5]], [[0, 5]])
+
+
+def test_a_partition_without_room_is_held_back_until_half_of_it_is_free():
+    """At the consumer; the others go on."""
+    free, stream = threading.Event(), Stream(*((0, offset) for offset in range(30)))
+    stream.when["taken", 30] = free.set
+    stream.when["acked", 24] = lambda: stream.held.append("24 acknowledged")
+    run(stream, lambda _: free.wait(10), until=30, order=strictly(room=10))
+    assert stream.held == [("hold", 0), "24 acknowledged", ("release", 0)]
+
+
+@ORDERS
+def test_what_failed_is_tried_again_until_it_succeeds(order):
+    """In the order of the partition nothing passes it; by key only its own key waits."""
+    stream, tries = Stream((0, 0, b"a"), (0, 1, b"b"), (0, 2, b"a")), []
 
     def handle(messages):
-        batches.append([message.offset for message in messages])
-        assert free.wait(10)
+        tries.append(messages[0].offset)
+        return tries.count(0) == 3 or messages[0].offset != 0
 
-    run(stream, handle, until=13, batch=5)
-    assert [offset for batch in batches for offset in batch] == list(range(13))
-    assert max(map(len, batches)) == 5
+    run(stream, handle, until=3, order=order)
+    assert stream.acked == [(0, 0), (0, 1), (0, 2)]
+    assert tries == ([0, 0, 0, 1, 2] if order.at_once == 1 else [*tries[:2], 0, 0, 2])
+    assert sorted(tries[:2]) == ([0, 0] if order.at_once == 1 else [0, 1])
 
 
-def test_a_single_event_goes_at_once_and_a_backlog_goes_in_full_batches():
-    """Nothing waits for company, and nothing is left behind or reordered."""
+def test_a_rebalance_and_a_stop_wait_for_the_tries_under_way_alone():
+    """What waits and what failed is Kafka's again; what is done behind it is not acknowledged, and comes once more."""
+    free, acked, stream = threading.Event(), threading.Event(), Stream(*((0, offset, offset) for offset in range(6)))
+    stream.when["acked", 1] = acked.set
 
-    async def taken(times, of):
-        waiting = asyncio.Queue()
-        for number in range(of):
-            waiting.put_nowait(number)
-        return [await asyncio.wait_for(next_batch(waiting, 500), 1) for _ in range(times)]
+    def handle(messages):
+        match messages[0].offset:
+            case 0:
+                return free.wait(10)
+            case 2:
+                stream.clear()
+                free.set()
+                return acked.wait(10)
+        return False
 
-    assert asyncio.run(taken(1, of=1)) == [[0]]
-    full, rest = asyncio.run(taken(2, of=503))
-    assert len(full) == 500
-    assert full + rest == list(range(503))
+    run(stream, handle, until=("forgotten", (0, 2)), order=by_key(at_once=2))
+    assert stream.acked == [(0, 0)]
+    assert {*stream.forgotten} - {(0, 0)} == {(0, offset) for offset in range(1, 6)}
+
+
+def test_a_message_that_was_skipped_ends_the_process_before_anything_behind_it_is_handled(exit_codes):
+    """To acknowledge that would acknowledge the one before."""
+    handled, stream = [], Stream((0, 7), (0, 8), (0, 9), (1, 0))
+    stream.skipped.add((0, 8))
+    run(stream, lambda messages: handled.append(messages[0].offset), until=2)
+    assert (exit_codes, sorted(handled)) == ([exits.UNFORESEEN], [0, 7])
 
 
 def test_a_message_that_fails_in_a_way_nobody_foresaw_ends_the_process_and_is_not_acknowledged(exit_codes):

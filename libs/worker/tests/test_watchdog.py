@@ -13,9 +13,9 @@ from murmuration_worker.metrics import STILL
 from murmuration_worker.progress import Sight
 from murmuration_worker.watchdog import EVERY_SECONDS, Watchdog
 
-ONE, TWO, OTHER = ("T", 1), ("T", 2), ("U", 1)
-STANDS = Sight(heartbeats=5)
-HANGS = Sight(heartbeats=5, batch=7)
+ONE, TWO = ("T", 1), ("T", 2)
+STANDS = Sight(None, 5)
+HANGS = Sight(7, 5)
 
 
 def ended(looks, *, sights=lambda: {ONE: STANDS}, behind=lambda: {ONE: 3}, are_same_topics=lambda: True):
@@ -45,11 +45,11 @@ def test_a_partition_that_was_never_in_hand_may_be_stuck_too():
     assert ended(4, sights=dict) == [exits.STUCK]
 
 
-@pytest.mark.parametrize("stuck", [STANDS, HANGS], ids=["nothing comes", "a batch hangs"])
+@pytest.mark.parametrize("stuck", [STANDS, HANGS], ids=["nothing comes", "a try hangs"])
 def test_one_partition_that_stands_still_is_seen_while_others_go_on(stuck, caplog):
     """It is named in the log, and measured before that."""
     numbers = count()
-    sights = lambda: {ONE: Sight(heartbeats=next(numbers)), TWO: stuck}  # noqa: E731
+    sights = lambda: {ONE: Sight(None, next(numbers)), TWO: stuck}  # noqa: E731
     lag = lambda: {ONE: 9, TWO: 1}  # noqa: E731
     assert ended(3, sights=sights, behind=lag) == []
     assert STILL.labels("T", 2)._value.get() == 2 * EVERY_SECONDS  # noqa: SLF001
@@ -61,25 +61,14 @@ def test_one_partition_that_stands_still_is_seen_while_others_go_on(stuck, caplo
 def test_progress_or_no_lag_does_not():
     """Each attempt counts, so an outage that is waited out in place is not ended; nor is who has nothing to do."""
     numbers = count()
-    assert ended(20, sights=lambda: {ONE: Sight(heartbeats=next(numbers), batch=7)}) == []
+    assert ended(20, sights=lambda: {ONE: Sight(7, next(numbers))}) == []
     assert ended(20, behind=lambda: {ONE: 0}) == []
-
-
-def test_a_partition_that_waits_for_another_one_of_its_topic_is_not_stuck():
-    """While a store is away all threads of a topic may be in use, each by a batch that is tried again and again."""
-    numbers = count()
-
-    def sights():
-        return {ONE: Sight(heartbeats=next(numbers), batch=7), TWO: STANDS, OTHER: STANDS}
-
-    assert ended(20, sights=sights, behind=lambda: {ONE: 3, TWO: 3}) == []
-    assert ended(4, sights=sights, behind=lambda: {ONE: 3, OTHER: 3}) == [exits.STUCK]
 
 
 def test_patience_begins_anew_with_each_progress():
     """Slow is not stuck."""
     heartbeats = iter((1, 1, 1, 2, 2, 2, 3, 3, 3, 3))
-    codes = ended(9, sights=lambda: {ONE: Sight(next(heartbeats), batch=7)})
+    codes = ended(9, sights=lambda: {ONE: Sight(7, next(heartbeats))})
     assert codes == []
 
 

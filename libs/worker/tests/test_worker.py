@@ -1,22 +1,11 @@
 """A whole worker on a real Kafka, in a process and on a topic of its own: how it begins, works and ends."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import uuid
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import urllib3
-from confluent_kafka import Producer
-from confluent_kafka.admin import NewTopic
 
-from contracts import TOPICS, Codec, FollowChanged, Source
-from contracts.registry import Registry
+from contracts.examples import examples
 from murmuration_runtime.kafka import KafkaTopics
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_testkit.ports import free_port
@@ -26,111 +15,6 @@ from murmuration_testkit.waiting import eventually
 from murmuration_worker import exits
 
 pytestmark = pytest.mark.stack
-SCRIPT = str(Path(__file__).with_name("small_worker.py"))
-NAMES = "murmuration-worker murmuration-runtime murmuration-testkit event-contracts pytest hypothesis ruff mypy"
-GROUPS = iter(NAMES.split())  # a service is an installed distribution, and each test has a group of its own
-
-
-class Kafka:
-    """A topic of the test's own, and what is published there."""
-
-    def __init__(self):
-        self.topic = replace(TOPICS["FollowChanged"], name=f"test-{uuid.uuid4().hex}")
-        self._admin = admin()
-        registry = Registry(os.environ["SCHEMA_REGISTRY_URL"])
-        number = registry.register(self.topic.subject, self.topic.latest.schema)
-        self._codec = Codec(self.topic, {version.number: number for version in self.topic.versions}, registry.schema)
-        self._producer = Producer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
-
-    def create(self, partitions):
-        names = {self.topic.name: partitions, self.topic.dlq: 1}
-        created = self._admin.create_topics([NewTopic(name, count, 1) for name, count in names.items()])
-        for future in created.values():
-            future.result(30)
-
-    def delete(self):
-        for future in self._admin.delete_topics([self.topic.name, self.topic.dlq]).values():
-            future.result(30)
-
-    def publish(self, *numbers, partition=5):
-        """Publish events into one partition."""
-        for number in numbers:
-            event = FollowChanged(f"e-{number}", Source("shard", number), "alice", "bob", True, None)
-            self._producer.produce(self.topic.name, self._codec.encode(event), b"bob", partition)
-        assert self._producer.flush(30) == 0
-
-
-class Worker:
-    """The process."""
-
-    def __init__(self, group, topic, does):
-        self.group = group
-        self.port = free_port()
-        self._process = subprocess.Popen(  # noqa: S603 - ours
-            [sys.executable, SCRIPT, group, topic.name, does],
-            env={**os.environ, "ADMIN_PORT": str(self.port), "STALL_SECONDS": "3" if does == "hang" else "90"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def waiting_for(self):
-        try:
-            answer = urllib3.request("GET", f"http://127.0.0.1:{self.port}/readyz", retries=False, timeout=5)
-        except urllib3.exceptions.HTTPError as error:
-            return [str(error)]
-        return answer.json()["waiting_for"]
-
-    def metric(self, name):
-        lines = urllib3.request("GET", f"http://127.0.0.1:{self.port}/metrics", timeout=5).data.decode().splitlines()
-        return next((float(line.split()[-1]) for line in lines if line.startswith(f"{name} ")), None)
-
-    def lives(self, within=0.0):
-        """Wait so long for its end, and say whether it still lives."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(within)
-        return self._process.poll() is None
-
-    def signal(self, number):
-        self._process.send_signal(number)
-
-    def line(self):
-        """Return what was printed next; fail with the log if the process has ended instead."""
-        line = self._process.stdout.readline().strip()
-        assert line, self.ended()
-        return line
-
-    def ended(self):
-        """Return the exit code and what was logged."""
-        _, log = self._process.communicate(timeout=60)
-        return self._process.returncode, log
-
-    def kill(self):
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.communicate()
-
-
-@pytest.fixture
-def kafka():
-    kafka = Kafka()
-    kafka.create(kafka.topic.partitions)
-    yield kafka
-    kafka.delete()
-
-
-@pytest.fixture
-def start(kafka):
-    """Start workers of one group."""
-    group, workers = next(GROUPS), []
-
-    def start_one(does="work"):
-        workers.append(Worker(group, kafka.topic, does))
-        return workers[-1]
-
-    yield start_one
-    for worker in workers:
-        worker.kill()
 
 
 def test_events_are_handled_in_order_and_a_sigterm_ends_with_what_is_done(kafka, start):
@@ -143,6 +27,32 @@ def test_events_are_handled_in_order_and_a_sigterm_ends_with_what_is_done(kafka,
     assert worker.ended()[0] == 0
     kafka.publish(3)
     assert start().line() == "2 e-3"
+
+
+@pytest.mark.parametrize("kafka", ["UserChanged"], indirect=True)
+def test_a_compacted_topic_has_holes_and_ends_of_keys(kafka, start):
+    """Both are handled, and what was acknowledged stays so behind a hole."""
+    states = [example.event for example in examples(kafka.topic)]
+    kafka.publish_with_holes(states[0], states[1], None)
+    worker = start()
+    assert [worker.line() for _ in range(3)] == [
+        f"0 {states[0].event_id}",
+        f"2 {states[1].event_id}",
+        f"4 {states[1].event_id} is gone",
+    ]
+    topics = KafkaTopics(KafkaSettings(), [kafka.topic])
+    eventually(lambda: topics.committed(worker.group)[kafka.topic.name, 5], 5, within=60)
+    worker.kill()
+    kafka.publish_with_holes(states[2])
+    assert start().line() == f"6 {states[2].event_id}"
+
+
+def test_a_hole_in_any_other_topic_ends_the_worker(kafka, start):
+    """Faust may have lost what should have come; nothing behind it is acknowledged."""
+    kafka.publish_with_holes(*(example.event for example in examples(kafka.topic)[:2]))
+    code, log = start().ended()
+    assert code == exits.UNFORESEEN, log
+    assert "offset 2 came, and 1 should have come before it" in log
 
 
 def test_a_sigterm_ends_a_worker_that_still_waits_for_kafka(start, monkeypatch):
@@ -164,11 +74,13 @@ def test_an_event_whose_handler_failed_is_not_acknowledged(kafka, start):
     assert start().line() == "0 e-1"
 
 
-def test_a_worker_is_ended_when_one_partition_hangs_though_others_go_on(kafka, start):
-    """Nothing of that partition is acknowledged, and the log names it."""
+@pytest.mark.parametrize("order", ["by key", "strictly"])
+def test_a_worker_is_ended_when_one_partition_hangs_though_others_go_on(kafka, start, order):
+    """Nothing of that partition is acknowledged, and the log names it; by key its other messages go on, too."""
     kafka.publish(1)
-    worker = start("hang")
+    worker = start(f"hang {order}")
     while worker.lives():
+        kafka.publish(2)
         kafka.publish(2, partition=6)
         worker.lives(within=0.2)
     code, log = worker.ended()

@@ -2,18 +2,34 @@
 
 from contracts.codec import Codec
 from contracts.errors import ContractError, UnknownSchemaError
-from contracts.events import Event, FollowChanged, Source, TweetCreated, TweetDeleted
+from contracts.events import (
+    BlockChanged,
+    Event,
+    FollowChanged,
+    FollowRequestChanged,
+    MuteChanged,
+    Source,
+    Tombstone,
+    TweetCreated,
+    TweetDeleted,
+    UserChanged,
+)
 from contracts.topic import TOPICS, Topic
 
 __all__ = [
     "TOPICS",
+    "BlockChanged",
     "Codec",
     "ContractError",
     "Event",
     "FollowChanged",
+    "FollowRequestChanged",
+    "MuteChanged",
     "Source",
+    "Tombstone",
     "Topic",
     "TweetCreated",
     "TweetDeleted",
     "UnknownSchemaError",
+    "UserChanged",
 ]

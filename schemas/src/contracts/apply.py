@@ -85,7 +85,7 @@ def allow(admin: AdminClient, grants: Iterable[tuple[str, Grant]]) -> None:
         AclBinding(
             ResourceType[grant.resource.upper()],
             grant.name,
-            ResourcePatternType.LITERAL,
+            ResourcePatternType.PREFIXED if grant.prefixed else ResourcePatternType.LITERAL,
             principal,
             "*",
             _OPERATIONS[grant.operation],
@@ -154,5 +154,4 @@ def _register(registry: Registry, topic: Topic, schema: str) -> None:
     try:
         registry.register(registry.subject(topic), schema)
     except ContractError as error:
-        hits = ", ".join(topic.consumers)
-        raise ContractError(f"the registry refuses a version of {topic.subject} (hits {hits}): {error}") from error
+        raise ContractError(f"the registry refuses a version of {topic.subject} ({topic.hits}): {error}") from error

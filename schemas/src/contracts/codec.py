@@ -23,6 +23,7 @@ from fastavro.schema import SchemaParseException
 from contracts.errors import ContractError
 from contracts.events import Event, Source
 from contracts.ids import is_tweet_id
+from contracts.resolution import Resolution, resolution
 from contracts.topic import Topic
 
 _HEAD = struct.Struct(">bI")
@@ -47,8 +48,10 @@ class Codec:
         self._names = itemgetter(*(f["name"] for f in self._schema["fields"] if f["name"].endswith("_id")))
         self._has_tweet_id = "tweet_id" in topic.event.__dataclass_fields__
         self._head = _HEAD.pack(0, ids[topic.latest.number])
-        self._writers = {_HEAD.pack(0, ids[version.number]): _flat(version.schema) for version in topic.versions}
-        self._writers[self._head] = self._schema  # the very object, or fastavro compares them on each event
+        self._read = {
+            _HEAD.pack(0, ids[version.number]): resolution(_flat(version.schema), self._schema)
+            for version in topic.versions
+        }
 
     def encode(self, event: Event) -> bytes:
         """Write the event with the latest schema."""
@@ -77,21 +80,26 @@ class Codec:
         if not data:
             raise ContractError(f"{self._name}: no value")
         body = BytesIO(data)
-        writer = self._writers.get(body.read(5)) or self._writer(data)
+        writer, reader, added, dropped = self._read.get(body.read(5)) or self._resolution(data)
         try:
-            record: Any = schemaless_reader(body, writer, self._schema)
+            record: Any = schemaless_reader(body, writer, reader)
+            if added or dropped:
+                record |= added
+                for name in dropped:
+                    del record[name]
             digits = record.pop("sequence_number")
             sequence = int(digits)
         except (EOFError, LookupError, ValueError, SchemaResolutionError) as error:
             raise ContractError(f"{self._name} cannot be read: {type(error).__name__}: {error}") from error
-        if surplus := body.read():
-            raise ContractError(f"{self._name}: {len(surplus)} bytes too many")
+        if body.tell() != len(data):
+            raise ContractError(f"{self._name}: {len(data) - body.tell()} bytes too many")
         if not digits.isdecimal():  # int would take -5 and 1_000 too
             raise ContractError(f"{self._name}.sequence_number is {digits!r}, not a natural number")
-        if "" in self._names(record) or self._has_tweet_id:
+        if self._has_tweet_id or "" in self._names(record):
             self._check_ids(record)
         source = _new(Source)
-        _set(source, "__dict__", {"shard_id": record.pop("shard_id"), "sequence_number": sequence})
+        place = source.__dict__
+        place["shard_id"], place["sequence_number"] = record.pop("shard_id"), sequence
         record["source"] = source
         event = _new(self._event)
         _set(event, "__dict__", record)
@@ -104,7 +112,7 @@ class Codec:
         if self._has_tweet_id and not is_tweet_id(str(record["tweet_id"])):
             raise ContractError(f"{self._name}.tweet_id is {record['tweet_id']!r}, not a number of 19 digits")
 
-    def _writer(self, data: bytes) -> Any:
+    def _resolution(self, data: bytes) -> Resolution:
         if len(data) < _HEAD.size:
             raise ContractError(f"{self._name}: {len(data)} bytes are too few for a magic byte and a schema id")
         magic, schema_id = _HEAD.unpack_from(data)
@@ -118,8 +126,8 @@ class Codec:
             raise ContractError(f"{self._name}: schema id {schema_id} is of no event: {schema}") from error
         if name != self._schema["name"]:
             raise ContractError(f"{self._name}: schema id {schema_id} is of {name}")
-        self._writers[data[: _HEAD.size]] = writer
-        return writer
+        found = self._read[data[: _HEAD.size]] = resolution(writer, self._schema)
+        return found
 
 
 def _flat(schema: str) -> Any:

@@ -1,6 +1,7 @@
 """What happened, as values. Each class is the latest version of the Avro record of the same name."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class FollowChanged:
     follower_id: str
     followee_id: str
     following: bool
-    occurred_at: int | None
+    occurred_at: int | None = None
+    recorded_at: int | None = None
 
     @property
     def change(self) -> int:
@@ -48,9 +50,74 @@ class TweetDeleted:
     source: Source
     tweet_id: str
     author_id: str
-    occurred_at: int | None
+    occurred_at: int | None = None
+    recorded_at: int | None = None
 
 
-Event = FollowChanged | TweetCreated | TweetDeleted
+@dataclass(frozen=True)
+class UserChanged:
+    """What everybody may know of an account, after a change; the state of the highest version is the latest."""
 
-EVENTS: dict[str, type[Event]] = {event.__name__: event for event in (FollowChanged, TweetCreated, TweetDeleted)}
+    event_id: str
+    source: Source
+    user_id: str
+    version: int
+    display_name: str | None
+    is_private: bool
+    discoverable: bool
+    followers_count: int
+    following_count: int
+    created_at: int
+    deleted_at: int | None = None
+    occurred_at: int | None = None
+
+
+@dataclass(frozen=True)
+class FollowRequestChanged:
+    """Somebody asked to follow a private account, was let in, or asks no longer."""
+
+    event_id: str
+    source: Source
+    follower_id: str
+    followee_id: str
+    state: Literal["requested", "accepted", "ended"]
+    occurred_at: int | None = None
+
+
+@dataclass(frozen=True)
+class BlockChanged:
+    """Somebody blocked somebody, or no longer does."""
+
+    event_id: str
+    source: Source
+    blocker_id: str
+    blocked_id: str
+    blocking: bool
+    occurred_at: int | None = None
+
+
+@dataclass(frozen=True)
+class MuteChanged:
+    """Somebody muted somebody, or no longer does."""
+
+    event_id: str
+    source: Source
+    muter_id: str
+    muted_id: str
+    muting: bool
+    occurred_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Tombstone:
+    """The last message of a key in a compacted topic: it is gone for good, and had this version."""
+
+    event_id: str
+    source: Source
+    key: str
+    version: int
+
+
+Event = FollowChanged | TweetCreated | TweetDeleted | UserChanged | FollowRequestChanged | BlockChanged | MuteChanged
+
+EVENTS: dict[str, type[Event]] = {event.__name__: event for event in get_args(Event)}

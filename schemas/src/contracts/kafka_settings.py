@@ -10,29 +10,48 @@ from pathlib import Path
 import yaml
 
 from contracts.errors import ContractError
-from contracts.topic import Topic
+from contracts.topic import COMPACT, DELETE, Topic
 
 LATEST_AHEAD_MS = 3_600_000  # how far a producer's clock may be ahead of Kafka's
 
 
 def of_topic(topic: Topic, replication_factor: int) -> dict[str, str]:
     """Return the settings of a topic; with fewer replicas than its contract's, fewer acknowledge."""
+    return _kept_as_any(topic, replication_factor) | (
+        _last_states(topic) if topic.is_compacted else _for(topic.retention_ms)
+    )
+
+
+def of_dead_letters(topic: Topic, replication_factor: int) -> dict[str, str]:
+    """Return the settings of the topic for its dead letters; they are kept for a time of their own."""
+    return _kept_as_any(topic, replication_factor) | _for(topic.dead_letters.retention_ms)
+
+
+def _kept_as_any(topic: Topic, replication_factor: int) -> dict[str, str]:
     return {
-        "cleanup.policy": "delete",
         "max.message.bytes": str(topic.max_message_bytes),
         "message.timestamp.after.max.ms": str(LATEST_AHEAD_MS),
         "message.timestamp.type": "CreateTime",  # a copy that waits in a bridge for Kafka is as old as it is
         "min.insync.replicas": str(min(topic.min_insync_replicas, replication_factor)),
-        "retention.bytes": "-1",  # else a broker's default could end it before its time
-        "retention.ms": str(topic.retention_ms),
         "segment.ms": str(topic.segment_ms),
         "unclean.leader.election.enable": "false",  # what was acknowledged stays
     }
 
 
-def of_dead_letters(topic: Topic, replication_factor: int) -> dict[str, str]:
-    """Return the settings of the topic for its dead letters: the same, but for how long they are kept."""
-    return of_topic(topic, replication_factor) | {"retention.ms": str(topic.dead_letters.retention_ms)}
+def _for(retention_ms: int) -> dict[str, str]:
+    return {
+        "cleanup.policy": DELETE,
+        "retention.bytes": "-1",  # else a broker's default could end it before its time
+        "retention.ms": str(retention_ms),
+    }
+
+
+def _last_states(topic: Topic) -> dict[str, str]:
+    return {
+        "cleanup.policy": COMPACT,
+        "delete.retention.ms": str(topic.retention_ms),  # of tombstones; whoever reads from the beginning has so long
+        "max.compaction.lag.ms": str(topic.segment_ms),  # else what somebody deleted could stay for as long as it likes
+    }
 
 
 def check(topics: Mapping[str, Topic], data: Path) -> int:
@@ -41,7 +60,7 @@ def check(topics: Mapping[str, Topic], data: Path) -> int:
     for release, changed in yaml.safe_load((data / "settings.yaml").read_text("utf-8")).items():
         for name, settings in changed.items():
             released[name] = {each: (str(value), release) for each, value in settings.items()}
-    wanted = {name: settings for topic in topics.values() for name, settings in _told(topic).items()}
+    wanted = {name: settings for topic in topics.values() for name, settings in told(topic).items()}
     for name, settings in wanted.items():
         for each in sorted(settings.keys() | released.get(name, {}).keys()):
             (said, release), says = released.get(name, {}).get(each, ("nothing", "any release")), settings.get(each)
@@ -56,7 +75,8 @@ def check(topics: Mapping[str, Topic], data: Path) -> int:
     return sum(map(len, wanted.values()))
 
 
-def _told(topic: Topic) -> dict[str, dict[str, str]]:
+def told(topic: Topic) -> dict[str, dict[str, str]]:
+    """Return what Kafka is told of a topic and of its dead letters, by their names."""
     factor = {"replication_factor": str(topic.replication_factor)}
     return {
         topic.name: {"partitions": str(topic.partitions), **factor, **of_topic(topic, topic.replication_factor)},

@@ -17,7 +17,7 @@ from contracts.errors import ContractError
 from contracts.table_files import TableFile
 from contracts.topic import DATA, TOPICS, Topic, Version
 
-_DIGITS = 12  # of a fingerprint: enough to tell a handful of schemas apart, and short in a label
+DIGITS = 12  # of a fingerprint: enough to tell a handful of schemas apart, and short in a label
 _PART = re.compile(r"([^\s:;<>]+):([^\s:;<>]+?)(<?)(>?)")
 
 
@@ -104,7 +104,7 @@ def services(topics: Mapping[str, Topic] = TOPICS, tables: Mapping[str, TableFil
 
 def fingerprint(version: Version) -> str:
     """Return the beginning of the sha256 of a version's schema."""
-    return sha256(version.schema.encode()).hexdigest()[:_DIGITS]
+    return sha256(version.schema.encode()).hexdigest()[:DIGITS]
 
 
 def _to_text(parts: Parts) -> str:

@@ -36,7 +36,10 @@ class Index:
 
 @dataclass(frozen=True)
 class TableFile:
-    """One table's contract. `access` gives each service DynamoDB's actions on `table`, `stream`, or an index."""
+    """One table's contract. `access` gives each service DynamoDB's actions on `table`, `stream`, or an index.
+
+    `version` is the attribute that every update of a row raises by one: of two states the one with more is the later.
+    """
 
     name: str
     description: str
@@ -47,6 +50,7 @@ class TableFile:
     indexes: Mapping[str, Index] = field(default_factory=dict)
     stream: str | None = None
     expires: str | None = None
+    version: str | None = None
 
     @property
     def create(self) -> dict[str, Any]:
@@ -120,9 +124,10 @@ def _attribute(**entry: Any) -> Attribute:
 
 def _mistakes(file: TableFile) -> Iterator[str]:
     named = [*file.key, *(name for index in file.indexes.values() for name in index.key)]
-    for name in [*named, file.expires]:
+    for name in [*named, file.expires, file.version]:
         if name and name not in file.attributes:
             yield f"{name} is not among the attributes"
+    yield from _mistakes_of_version(file)
     if clash := file.attributes.keys() & {*file.indexes, "name"}:
         yield f"{', '.join(clash)} cannot name an attribute: it is the table's name or an index"
     if file.owner not in file.access:
@@ -133,6 +138,17 @@ def _mistakes(file: TableFile) -> Iterator[str]:
     for name, attribute in file.attributes.items():
         for mistake in _mistakes_of(attribute, file.access):
             yield f"{name} {mistake}"
+
+
+def _mistakes_of_version(file: TableFile) -> Iterator[str]:
+    if file.version is None or file.version not in file.attributes:
+        return
+    writers = {service for it in file.attributes.values() for service in it.written_by}
+    if idle := writers - {*file.attributes[file.version].written_by}:
+        yield f"{file.version} is not raised by {', '.join(sorted(idle))}, who writes other attributes"
+    for service, parts in file.access.items():
+        if whole := {"PutItem", "DeleteItem"} & {*parts.get("table", ())}:
+            yield f"{service} may {' and '.join(sorted(whole))}, which would begin {file.version} anew"
 
 
 def _mistakes_of(attribute: Attribute, access: Mapping[str, object]) -> Iterator[str]:

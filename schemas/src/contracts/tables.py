@@ -27,8 +27,13 @@ class USERS(Table):
     is_private = "is_private"
     created_at = "created_at"
     deleted_at = "deleted_at"
+    version = "version"
     erasure = "erasure"
+    departure = "departure"
+    opening = "opening"
+    opened_at = "opened_at"
     DUE = "due"
+    discoverable = "discoverable"
     followers_count = "followers_count"
     following_count = "following_count"
     counts_version = "counts_version"
@@ -36,6 +41,8 @@ class USERS(Table):
     celebrity_until = "celebrity_until"
     by_celebrity = "by_celebrity"
     by_erasure = "by_erasure"
+    by_departure = "by_departure"
+    by_opening = "by_opening"
 
 
 class FOLLOWERS(Table):
@@ -57,7 +64,55 @@ class FOLLOW_REQUESTS(Table):  # noqa: N801
     followee_id = "followee_id"
     follower_id = "follower_id"
     requested_at = "requested_at"
+    accepted_at = "accepted_at"
+    expires_at = "expires_at"
+    traceparent = "traceparent"
     by_recency = "by_recency"
+    by_follower = "by_follower"
+
+
+class BLOCKS(Table):
+    """Who has blocked whom."""
+
+    name = "blocks"
+    pair = "pair"
+    blocker_id = "blocker_id"
+    blocked_id = "blocked_id"
+    blocked_at = "blocked_at"
+    traceparent = "traceparent"
+    by_blocker = "by_blocker"
+    by_blocked = "by_blocked"
+
+    @staticmethod
+    def pair_of(blocker_id: str, blocked_id: str) -> str:
+        """Return the key of the row by which one has blocked the other."""
+        return f"{blocker_id}#{blocked_id}"
+
+    @staticmethod
+    def blocked_in(pair: str) -> str:
+        """Return whom such a row is about."""
+        return pair.partition("#")[2]
+
+
+class MUTES(Table):
+    """Whose tweets a user does not want to read."""
+
+    name = "mutes"
+    muter_id = "muter_id"
+    muted_id = "muted_id"
+    muted_at = "muted_at"
+    traceparent = "traceparent"
+    by_recency = "by_recency"
+    by_muted = "by_muted"
+
+
+class DISMISSALS(Table):
+    """Whom a user does not want suggested again."""
+
+    name = "dismissals"
+    user_id = "user_id"
+    dismissed_id = "dismissed_id"
+    dismissed_at = "dismissed_at"
 
 
 class TWEETS(Table):
@@ -111,6 +166,7 @@ class LEASES(Table):
     expires_at = "expires_at"
     renewals = "renewals"
     gap = "gap"
+    tables = "tables"
 
     @staticmethod
     def part_of(stream_arn: str, shard_id: str) -> str:
@@ -154,6 +210,11 @@ class LEASES(Table):
         """Return the stream_arn under which lie the gaps after which everybody is still to be recounted."""
         return "recounts"
 
+    @staticmethod
+    def snapshots() -> str:
+        """Return the stream_arn under which lie the gaps after which every account's state is still to be told."""
+        return "snapshots"
+
 
 class LEDGERS(Table):
     """How far FollowChanged is counted."""
@@ -178,6 +239,7 @@ class MIGRATIONS(Table):
     migration = "migration"
     ADOPT = "adopt"
     SPREAD_LEASES = "spread-leases"
+    USERS_STREAM = "users-stream"
     expanded_at = "expanded_at"
     backfilled_at = "backfilled_at"
     switched_at = "switched_at"
@@ -190,5 +252,18 @@ class MIGRATIONS(Table):
 
 TABLES: dict[str, type[Table]] = {
     table.name: table
-    for table in (USERS, FOLLOWERS, FOLLOW_REQUESTS, TWEETS, TWEET_CLAIMS, WORKER_IDS, LEASES, LEDGERS, MIGRATIONS)
+    for table in (
+        USERS,
+        FOLLOWERS,
+        FOLLOW_REQUESTS,
+        BLOCKS,
+        MUTES,
+        DISMISSALS,
+        TWEETS,
+        TWEET_CLAIMS,
+        WORKER_IDS,
+        LEASES,
+        LEDGERS,
+        MIGRATIONS,
+    )
 }

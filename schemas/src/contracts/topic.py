@@ -13,13 +13,15 @@ from types import MappingProxyType
 import yaml
 
 from contracts.errors import ContractError
-from contracts.events import EVENTS, Event
+from contracts.events import EVENTS, Event, Source, Tombstone
 from contracts.murmur2 import partition
+from contracts.topic_parts import DAY_MS, DeadLetters, Outage, Personal
 
 DATA = Path(__file__).parent / "data"
-_DAY_MS = 24 * 60 * 60 * 1000
-STREAM_RETENTION_MS = _DAY_MS  # DynamoDB's own
-CLOCKS_MS = _DAY_MS  # how far the clocks of bridge, consumer, Kafka and DynamoDB may be apart, all in all
+_OF_TOMBSTONES = {"event_id", "source.shard_id", "source.sequence_number", "version"}
+STREAM_RETENTION_MS = DAY_MS  # DynamoDB's own
+DELETE, COMPACT = "delete", "compact"
+CLOCKS_MS = DAY_MS  # how far the clocks of bridge, consumer, Kafka and DynamoDB may be apart, all in all
 
 
 @dataclass(frozen=True)
@@ -38,29 +40,11 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Outage:
-    """The longest outage that loses nothing, because retention is longer."""
-
-    days: int
-    which: str
-
-
-@dataclass(frozen=True)
-class DeadLetters:
-    """Where an event goes that cannot be processed, as the raw bytes it came in."""
-
-    partitions: int
-    retention_days: int
-
-    @property
-    def retention_ms(self) -> int:
-        """How long Kafka keeps one."""
-        return self.retention_days * _DAY_MS
-
-
-@dataclass(frozen=True)
 class Topic:
-    """One topic's contract. One that grows becomes a new topic in Kafka, under a name like FollowChanged-2."""
+    """One topic's contract. One that grows becomes a new topic in Kafka, under a name like FollowChanged-2.
+
+    A compacted one keeps the last state of each key. So its offsets have holes, and a key that is gone has a tombstone.
+    """
 
     name: str
     event: type[Event]
@@ -70,6 +54,7 @@ class Topic:
     consumers: tuple[str, ...]
     key_field: str
     header_fields: tuple[str, ...]
+    personal: Personal
     partitioner: str
     partitions: int
     grown_from: tuple[int, ...]
@@ -82,6 +67,17 @@ class Topic:
     dead_letters: DeadLetters
     compatibility: str
     versions: tuple[Version, ...]
+    cleanup: str = DELETE
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether Kafka deletes what a later event of the same key replaces, instead of what is old."""
+        return self.cleanup == COMPACT
+
+    @property
+    def hits(self) -> str:
+        """Whom a change hits that cannot be read, for an error."""
+        return f"hits {', '.join(self.consumers) or 'nobody here'}"
 
     @property
     def subject(self) -> str:
@@ -95,17 +91,21 @@ class Topic:
 
     @property
     def retention_ms(self) -> int:
-        """How long Kafka keeps an event at least."""
-        return self.retention_days * _DAY_MS
+        """How long Kafka keeps an event at least; of a compacted topic a tombstone, and the last state for good."""
+        return self.retention_days * DAY_MS
 
     @property
     def segment_ms(self) -> int:
         """How far apart the oldest and the newest event of a segment may be; Kafka deletes whole segments."""
-        return self.segment_days * _DAY_MS
+        return self.segment_days * DAY_MS
 
     @property
     def readable_ms(self) -> int:
         """How long Kafka may still have an event: the newest of its segment decides."""
+        if self.is_compacted:
+            raise ContractError(
+                f"{self.name} is compacted: it keeps a state for good, so order states by their version"
+            )
         return self.retention_ms + self.segment_ms
 
     @property
@@ -151,6 +151,19 @@ class Topic:
         """Return identity, place and ids, for whoever cannot decode the value."""
         return [(name, str(get(event)).encode()) for name, get in self._headers]
 
+    def tombstone(self, key: bytes | None, headers: Mapping[str, str]) -> Tombstone:
+        """Read a message without a value: only a compacted topic has them, with a key and the headers of its events."""
+        if not self.is_compacted:
+            raise ContractError(f"{self.name}: no value")
+        try:
+            source = Source(headers["shard_id"], int(headers["sequence_number"]))
+            gone = Tombstone(headers["event_id"], source, (key or b"").decode(), int(headers["version"]))
+        except (KeyError, ValueError) as error:
+            raise ContractError(f"{self.name}: no tombstone: {type(error).__name__}: {error}") from error
+        if not gone.key:
+            raise ContractError(f"{self.name}: a tombstone without a key")
+        return gone
+
     @cached_property
     def _headers(self) -> list[tuple[str, Callable[[Event], object]]]:
         return [(path.rpartition(".")[2], attrgetter(path)) for path in self.header_fields]
@@ -184,6 +197,7 @@ def _topic(path: Path, data: Path, events: Mapping[str, type[Event]]) -> Topic:
             grown_from=grown_from,
             key_field=entry.pop("key"),
             header_fields=tuple(entry.pop("headers")),
+            personal=Personal(**{kind: tuple(fields) for kind, fields in entry.pop("personal").items()}),
             producers=tuple(entry.pop("producers")),
             consumers=tuple(entry.pop("consumers")),
             outage_to_survive=Outage(**entry.pop("outage_to_survive")),
@@ -202,7 +216,12 @@ def _topic(path: Path, data: Path, events: Mapping[str, type[Event]]) -> Topic:
             f"{topic.partitions} partitions, grown from {grown_from}: each must be a multiple of the one before it",
         ),
         (topic.retention_days <= topic.outage_to_survive.days, "retention must be longer than the outage to survive"),
-        (not (topic.producers and topic.consumers and versions), "producers, consumers and versions must not be empty"),
+        (not (topic.producers and versions), "producers and versions must not be empty"),
+        (topic.cleanup not in (DELETE, COMPACT), f"cleanup {topic.cleanup} is neither {DELETE} nor {COMPACT}"),
+        (
+            topic.is_compacted and bool(_OF_TOMBSTONES - {*topic.header_fields}),
+            f"a compacted topic's headers have {', '.join(sorted(_OF_TOMBSTONES))}: a tombstone has nothing else",
+        ),
     ):
         if broken:
             raise ContractError(f"{path.name}: {rule}")

@@ -16,16 +16,19 @@ from murmuration_runtime.settings import read
 from murmuration_timelines.celebrity_index import CelebrityIndex
 from murmuration_timelines.reader import TimelineReader, connect
 from timeline_service import api, metrics
+from timeline_service.authors import Authors
 from timeline_service.background_rebuilds import BackgroundRebuilds
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.dynamo_celebrities import DynamoCelebrities
 from timeline_service.dynamo_follows import DynamoFollows
+from timeline_service.dynamo_mutes import DynamoMutes
 from timeline_service.dynamo_profiles import DynamoProfiles
 from timeline_service.dynamo_tweets import DynamoTweets
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
+from timeline_service.renewals import Renewals
 from timeline_service.settings import Settings
 
 SERVICE = "timeline-service"
@@ -36,6 +39,7 @@ class Rows(NamedTuple):
     """What is read of DynamoDB."""
 
     follows: DynamoFollows
+    mutes: DynamoMutes
     tweets: DynamoTweets
     celebrities: DynamoCelebrities
     profiles: DynamoProfiles
@@ -46,6 +50,7 @@ def dynamo_rows(table_prefix: str) -> Rows:
     dynamodb = dynamo.client_for_requests()
     return Rows(
         DynamoFollows(dynamodb, table_prefix),
+        DynamoMutes(dynamodb, table_prefix),
         DynamoTweets(dynamodb, table_prefix),
         DynamoCelebrities(dynamodb, table_prefix),
         DynamoProfiles(dynamodb, table_prefix),
@@ -62,21 +67,24 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
     cache = cache or TimelineReader(connect(settings.redis_url, **settings.redis_options()))
-    follows, tweets, celebrities, profiles = rows or dynamo_rows(settings.table_prefix)
+    follows, mutes, tweets, celebrities, profiles = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
-    builder = Builder(cache, follows, tweets, slots, run=BackgroundRebuilds().build)
-    celebrity_tweets = CelebrityTweets(
-        index.celebrities, cache.authors, builder, settings.celebrities_a_wave, time.monotonic
-    )
+    authors = Authors(follows, mutes)
+    builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build)
+    celebrity_tweets = CelebrityTweets(index.among, cache.authors, builder, settings.celebrities_a_wave, time.monotonic)
     bodies = Bodies(cache, tweets, time.monotonic)
+    renewals = Renewals(
+        cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time
+    )
     pages = Pages(
         cache,
-        follows,
+        authors,
         tweets,
         builder,
         celebrity_tweets,
         bodies,
+        renewals.look,
         lambda source: metrics.PAGES.labels(source).inc(),
         time.time,
     )
@@ -84,9 +92,8 @@ def create_app(
     metrics.REBUILDS.set_function(lambda: slots.taken)
 
     def check_dynamodb() -> None:
-        follows.check()
-        tweets.check()
-        profiles.check()
+        for table in (follows, mutes, tweets, profiles):
+            table.check()
         index.check()
 
     readiness = Readiness("dynamodb", "redis")

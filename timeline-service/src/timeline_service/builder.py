@@ -15,19 +15,14 @@ from typing import Protocol
 from murmuration_timelines.layout import BEGINNING, CAP
 from murmuration_timelines.merge import TOP, Run, Timeline, incomplete, union
 from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
+from timeline_service.authors import Authors
 from timeline_service.rebuild_slots import RebuildSlots
 
 ATTEMPTS = 16
 CHUNK = 128  # authors that are read between two renewals of a marker
 FEW = 16  # ids that are read of an author at the least: fewer cost the database as much
-
-
-class Follows(Protocol):
-    """Whom everybody follows."""
-
-    def followees(self, user_id: str, noted: Iterable[str] = ()) -> frozenset[str]:
-        """Return whom the user follows: by the index, which may lag, but for the noted ones by the table itself."""
 
 
 class Tweets(Protocol):
@@ -59,7 +54,7 @@ class Builder:
     def __init__(
         self,
         cache: TimelineReader,
-        follows: Follows,
+        authors: Authors,
         tweets: Tweets,
         slots: RebuildSlots,
         cap: int = CAP,
@@ -68,7 +63,7 @@ class Builder:
     ) -> None:
         """run: builds one user's timeline, wherever it likes."""
         self._cache = cache
-        self._follows = follows
+        self._authors = authors
         self._tweets = tweets
         self._slots = slots
         self._cap = cap
@@ -85,7 +80,7 @@ class Builder:
             token, gathered = home.begin(user_id), Gathered()
             for _ in range(ATTEMPTS):
                 if token is None:  # another reader is building it, or has built it: then it is warm
-                    return home.load([user_id]).get(user_id) or self._read(user_id, Gathered())
+                    return home.load([user_id]).get(user_id) or self.read(user_id)
                 timeline = self._read(user_id, gathered, partial(home.renew, user_id, token))
                 if home.commit(user_id, token, timeline):
                     break
@@ -104,6 +99,10 @@ class Builder:
                 if token:
                     authors.commit(author_id, token, built[author_id])
             return built
+
+    def read(self, user_id: str) -> Timeline:
+        """Gather a home timeline, and cache nothing."""
+        return self._read(user_id, Gathered())
 
     def far_down(self, author_ids: frozenset[str], below: str, count: int) -> Run:
         """Gather for a page; of so many authors that it costs as much as a rebuild, in a slot."""
@@ -130,18 +129,18 @@ class Builder:
         return union(runs.values(), count=max(count, self._cap))
 
     def _read(self, user_id: str, gathered: Gathered, after_chunk: Callable[[], object] | None = None) -> Timeline:
-        """Read whom the user follows now, and the tweets of those whose are not yet gathered."""
-        followees = self._follows.followees(user_id, self._cache.noted(user_id)) | {user_id}
-        if new := followees - gathered.authors:
+        """Read whose tweets the user reads now, and the tweets of those whose are not yet gathered."""
+        authors = self._authors.of(user_id, self._cache.noted(user_id))
+        if new := authors - gathered.authors:
             gathered.runs.append(self.gather(new, TOP, self._cap, after_chunk))
             gathered.authors |= new
-        return self._complete(union(gathered.runs, count=self._cap), followees)
+        return self._complete(union(gathered.runs, count=self._cap), authors)
 
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
         """Add what the index may not have yet."""
         recent = Run(sorted({*self._cache.recent(authors)}, reverse=True), BEGINNING)
         whole = union([run, recent], count=self._cap)
-        return Timeline(whole.ids, whole.floor, authors)
+        return Timeline(whole.ids, whole.floor, Shown.of(authors))
 
 
 def chunks(items: Iterable[str], size: int) -> Iterator[list[str]]:

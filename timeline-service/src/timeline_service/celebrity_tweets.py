@@ -4,10 +4,11 @@ Rule: what is the same for every reader is held in the process for a second, and
 another page of this process showed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from murmuration_timelines.merge import Run
-from murmuration_timelines.reader import CachedTimelines
+from murmuration_timelines.redis_timelines import CachedTimelines
+from murmuration_timelines.shown import Shown
 from timeline_service.builder import Builder, chunks
 
 HELD_SECONDS = 1.0
@@ -18,13 +19,16 @@ class CelebrityTweets:
 
     def __init__(
         self,
-        celebrities: Callable[[], frozenset[str]],
+        celebrities: Callable[[Shown], Collection[str]],
         cached: CachedTimelines,
         builder: Builder,
         wave: int,
         clock: Callable[[], float],
     ) -> None:
-        """wave: how many timelines the cache is asked for at once. clock: never steps back."""
+        """celebrities: those among whom a timeline shows. wave: how many timelines the cache is asked for at once.
+
+        clock: never steps back.
+        """
         self._celebrities = celebrities
         self._cached = cached
         self._builder = builder
@@ -33,12 +37,12 @@ class CelebrityTweets:
         self._held: dict[str, tuple[float, Run]] = {}  # and how many ids were asked for
         self._until = 0.0
 
-    def runs(self, followees: frozenset[str], count: int | None) -> list[Run]:
-        """Return what each celebrity among them said, or about so much of it; many take the cache several waves."""
+    def runs(self, shown: Shown, count: int | None) -> list[Run]:
+        """Return what each celebrity among the shown said, or about so much of it; many take several waves."""
         if (now := self._clock()) >= self._until:
             self._held, self._until = {}, now + HELD_SECONDS
         held = self._held  # for this whole call, even if another thread begins a new one
-        authors, asked = followees & self._celebrities(), float("inf") if count is None else count
+        authors, asked = self._celebrities(shown), float("inf") if count is None else count
         missing = [author_id for author_id in authors if author_id not in held or held[author_id][0] < asked]
         for some in chunks(missing, self._wave):
             new: dict[str, Run] = {**self._cached.load(some, count)}

@@ -1,17 +1,18 @@
 """A page of a home timeline: from the cache as far down as it is complete, below that from the database."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_timelines.layout import BEGINNING
-from murmuration_timelines.merge import TOP, Run, union
+from murmuration_timelines.merge import TOP, Run, Timeline, union
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.tweets import Tweet
+from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
-from timeline_service.builder import Builder, Follows, Tweets
+from timeline_service.builder import Builder, Tweets
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.cursors import write_cursor
 from timeline_service.deep_pages import DeepPages
@@ -33,20 +34,19 @@ class Page:
 
 
 class Stretch(NamedTuple):
-    """Some ids in a row, whom the reader followed meanwhile, what knows the bodies, and where it all came from."""
+    """Some ids in a row, whose tweets showed meanwhile, what knows the bodies, and where it all came from."""
 
     run: Run
-    followees: frozenset[str]
+    shown: Container[str]
     bodies: Callable[[Sequence[str]], Mapping[str, Tweet]]
     source: str
 
 
 @dataclass
 class Descent:
-    """How far down a timeline has been read, and whom its reader followed meanwhile."""
+    """How far down a timeline has been read."""
 
     below: str
-    followees: frozenset[str] = frozenset()
 
 
 class Pages:
@@ -55,23 +55,28 @@ class Pages:
     def __init__(
         self,
         cache: TimelineReader,
-        follows: Follows,
+        authors: Authors,
         tweets: Tweets,
         builder: Builder,
         celebrity_tweets: CelebrityTweets,
         bodies: Bodies,
+        look: Callable[[str, Timeline], object],
         count_page: Callable[[str], None],
         clock: Callable[[], float],
         least: int = LEAST,
     ) -> None:
-        """count_page: is told of each page where it came from: cache, rebuild, database, or shed."""
+        """look: is told of each warm timeline that is read.
+
+        count_page: is told of each page where it came from: cache, rebuild, database, or shed.
+        """
         self._cache = cache
-        self._follows = follows
+        self._authors = authors
         self._tweets = tweets
         self._builder = builder
         self._celebrity_tweets = celebrity_tweets
         self._bodies = bodies
         self._deep_pages = DeepPages(builder.far_down, clock)
+        self._look = look
         self._count_page = count_page
         self._clock = clock
         self._least = least
@@ -105,23 +110,33 @@ class Pages:
             yield from self._cached(user_id, descent, ample, newest=None)
         except RedisAwayError as error:
             _log.warning("Redis is away: reading from the database", extra={"reason": str(error)})
-            descent.followees = self._follows.followees(user_id) | {user_id}
+        if descent.below != BEGINNING:
+            authors = self._authors_of(user_id)
         while descent.below != BEGINNING:
-            run = self._deep_pages.run(user_id, descent.followees, descent.below, ample)
-            yield Stretch(run, descent.followees, self._tweets.tweets, "database")
+            run = self._deep_pages.run(user_id, authors, descent.below, ample)
+            yield Stretch(run, authors, self._tweets.tweets, "database")
             descent.below = run.floor
+
+    def _authors_of(self, user_id: str) -> frozenset[str]:
+        """Return whose tweets show now."""
+        try:
+            noted = self._cache.noted(user_id)
+        except RedisAwayError:  # an index that lags is all there is
+            noted = []
+        return self._authors.of(user_id, noted)
 
     def _cached(self, user_id: str, descent: Descent, ample: int, newest: int | None) -> Iterator[Stretch]:
         """Give what the cache holds, or so many of the newest ids of it; build it first where it is cold."""
         timeline = self._cache.home.load([user_id], newest).get(user_id)
         source = "cache" if timeline else "rebuild"
+        if timeline:
+            self._look(user_id, timeline)
         timeline = timeline or self._builder.home(user_id)
-        descent.followees = timeline.followees
-        runs = [timeline, *self._celebrity_tweets.runs(timeline.followees, newest)]
+        runs = [timeline, *self._celebrity_tweets.runs(timeline.shown, newest)]
         is_more = True
         while is_more:
             run = union(runs, descent.below, ample)
-            yield Stretch(run, timeline.followees, self._bodies.of, source)
+            yield Stretch(run, timeline.shown, self._bodies.of, source)
             descent.below, is_more = min(descent.below, run.floor), len(run.ids) == ample
 
 
@@ -135,5 +150,5 @@ def _shown(stretch: Stretch, since: SinceMark, wanted: int) -> list[Tweet]:
         chunk, new = new[:wanted], new[wanted:]
         bodies = stretch.bodies(chunk)
         found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
-        tweets += [tweet for tweet in found if tweet.author_id in stretch.followees]
+        tweets += [tweet for tweet in found if tweet.author_id in stretch.shown]
     return tweets[:wanted]

@@ -15,6 +15,7 @@ from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.retries import Pace
 from murmuration_runtime.settings import read
+from murmuration_runtime.turns import take_turns
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.eraser import Eraser
@@ -45,7 +46,7 @@ def keep_erasing(settings: EraserSettings) -> int:
     readiness = Readiness("dynamodb")
     readiness.keep_looking({"dynamodb": tweets.check})
     admin.start(settings.host, settings.admin_port, readiness.waiting_for)
-    eraser.run()
+    take_turns("erasure", eraser.turn)
     return 0
 
 
@@ -73,7 +74,7 @@ def build(settings: ErasureSettings) -> tuple[Eraser, DynamoTweets]:
         Pace(settings.erasure_rate).wait,
         settings.erasure_settled_seconds * 1000,
     )
-    return Eraser(erasure), tweets
+    return Eraser(erasure.looks()), tweets
 
 
 if __name__ == "__main__":

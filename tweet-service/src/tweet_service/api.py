@@ -26,8 +26,10 @@ PROBLEMS: Problems = {
     DeletedAccountError: Problem(403, "account-deleted"),
     NoProfileError: Problem(403, "no-profile"),
     tweets.NotYoursError: Problem(403, "not-your-tweet"),
+    tweets.BlockedAuthorError: Problem(403, "blocking"),
     tweets.PrivateAuthorError: Problem(403, "private-account"),
     tweets.UnknownTweetError: Problem(404, "no-tweet"),
+    tweets.UnknownAuthorError: Problem(404, "no-user"),
     texts.UnfitTextError: Problem(422, "bad-text"),
     posting.ReusedKeyError: Problem(422, "idempotency-key-reused"),
     NoWorkerIdError: UNAVAILABLE,
@@ -78,6 +80,7 @@ def operations(
         "/tweets/<tweet_id>",
         {200: Answer("The tweet", Tweet, ["ETag"]), 304: NOT_CHANGED},
         tweets.UnknownTweetError,
+        tweets.BlockedAuthorError,
     )
     def get_tweet(tweet_id: str) -> ResponseReturnValue:
         """Read a tweet."""
@@ -88,6 +91,7 @@ def operations(
         "/tweets/<tweet_id>",
         {204: Answer("The tweet is deleted")},
         tweets.UnknownTweetError,
+        tweets.BlockedAuthorError,
         tweets.NotYoursError,
     )
     def delete_tweet(tweet_id: str) -> ResponseReturnValue:
@@ -98,16 +102,17 @@ def operations(
     @api.add(
         "GET",
         "/users/<user_id>/tweets",
-        {200: Answer("A page, newest first; of nobody, and of a deleted account, an empty one", TweetsPage, ["Link"])},
+        {200: Answer("A page, newest first", TweetsPage, ["Link"])},
+        tweets.UnknownAuthorError,
+        tweets.BlockedAuthorError,
         tweets.PrivateAuthorError,
         query=TweetsQuery,
         cost=2,
     )
     def tweets_of_user(user_id: str, query: TweetsQuery) -> ResponseReturnValue:
         """List what this user said, newest first."""
-        page = tweets.said_by(store, accounts, user_id, caller(), query.limit, query.cursor)
-        authors = accounts.authors({user_id}) if query.expand and page.tweets else {}
-        shown = asdict(page) | _expanded(query, authors, page.tweets)
+        page, author = tweets.said_by(store, accounts, user_id, caller(), query.limit, query.cursor)
+        shown = asdict(page) | _expanded(query, {user_id: author}, page.tweets)
         return link_next(jsonify(shown), query, page.next_cursor)
 
     return api

@@ -1,12 +1,12 @@
-"""Accounts in DynamoDB: follow-service's tables users and followers, as tweets need them."""
+"""Accounts in DynamoDB: follow-service's tables users, followers and blocks, as tweets need them."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.profiles import PROJECTION, read_profile
-from contracts.tables import FOLLOWERS, USERS
-from murmuration_runtime.dynamo import errors_named, items
+from contracts.tables import BLOCKS, FOLLOWERS, USERS
+from murmuration_runtime.dynamo import errors_named, items_of_tables
 from tweet_service.audience import Author
 from tweet_service.erasure import Due
 
@@ -15,42 +15,47 @@ if TYPE_CHECKING:
 
 
 class DynamoAccounts:
-    """Reads accounts and follows; all it ever writes is that an account's tweets are gone."""
+    """Reads accounts, follows and blocks; all it ever writes is that an account's tweets are gone."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
         self._dynamodb = dynamodb
         self._users = f"{table_prefix}{USERS.name}"
         self._followers = f"{table_prefix}{FOLLOWERS.name}"
+        self._blocks = f"{table_prefix}{BLOCKS.name}"
 
-    def author(self, user_id: str) -> Author:
-        with errors_named():
-            return _author(
-                self._dynamodb.get_item(
-                    TableName=self._users,
-                    Key={USERS.user_id: {"S": user_id}},
-                    ProjectionExpression=PROJECTION,
-                    ConsistentRead=True,
-                ).get("Item", {})
+    def authors(self, user_ids: Collection[str], reader_id: str) -> Mapping[str, Author]:
+        """Ask for four rows of each author, a hundred rows a request; of the reader themselves for one."""
+        others = [user_id for user_id in user_ids if user_id != reader_id]
+        keys: list[tuple[str, Any]] = [(self._users, {USERS.user_id: {"S": user_id}}) for user_id in user_ids]
+        keys += [(self._followers, _edge(reader_id, user_id)) for user_id in others]
+        pairs = [pair for user_id in others for pair in ((reader_id, user_id), (user_id, reader_id))]
+        keys += [(self._blocks, {BLOCKS.pair: {"S": BLOCKS.pair_of(*pair)}}) for pair in pairs]
+        projected = {
+            self._users: {"ProjectionExpression": PROJECTION},
+            self._followers: {"ProjectionExpression": FOLLOWERS.followee_id},
+            self._blocks: {"ProjectionExpression": BLOCKS.pair},
+        }
+        rows: dict[str, Any] = {}
+        followed, blocks = {reader_id}, set()
+        for table, item in items_of_tables(self._dynamodb, keys, projected):
+            if table == self._users:
+                rows[item[USERS.user_id]["S"]] = item
+            elif table == self._followers:
+                followed.add(item[FOLLOWERS.followee_id]["S"])
+            else:
+                blocks.add(item[BLOCKS.pair]["S"])
+        return {
+            user_id: Author(
+                is_private=row.get(USERS.is_private, {}).get("BOOL", False),
+                deleted=USERS.deleted_at in row,
+                profile=read_profile(row),
+                followed=user_id in followed,
+                blocked=BLOCKS.pair_of(reader_id, user_id) in blocks,
+                blocks=BLOCKS.pair_of(user_id, reader_id) in blocks,
             )
-
-    def authors(self, user_ids: Collection[str]) -> Mapping[str, Author]:
-        keys = [{USERS.user_id: {"S": user_id}} for user_id in user_ids]
-        found = items(self._dynamodb, self._users, keys, ProjectionExpression=PROJECTION)
-        return dict.fromkeys(user_ids, Author()) | {item[USERS.user_id]["S"]: _author(item) for item in found}
-
-    def follows(self, follower_id: str, followee_id: str) -> bool:
-        with errors_named():
-            return "Item" in self._dynamodb.get_item(
-                TableName=self._followers,
-                Key=_edge(follower_id, followee_id),
-                ProjectionExpression=FOLLOWERS.followee_id,
-                ConsistentRead=True,
-            )
-
-    def followees_among(self, follower_id: str, user_ids: Collection[str]) -> set[str]:
-        keys = [_edge(follower_id, user_id) for user_id in user_ids]
-        edges = items(self._dynamodb, self._followers, keys, ProjectionExpression=FOLLOWERS.followee_id)
-        return {edge[FOLLOWERS.followee_id]["S"] for edge in edges}
+            for user_id in user_ids
+            for row in (rows.get(user_id, {}),)
+        }
 
     def due(self) -> list[Due]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -73,16 +78,11 @@ class DynamoAccounts:
             self._dynamodb.update_item(
                 TableName=self._users,
                 Key={USERS.user_id: {"S": due.author_id}},
-                UpdateExpression="REMOVE erasure",
+                UpdateExpression="REMOVE erasure ADD version :one",
                 ConditionExpression="deleted_at = :at",
-                ExpressionAttributeValues={":at": {"N": str(due.deleted_at)}},
+                ExpressionAttributeValues={":at": {"N": str(due.deleted_at)}, ":one": {"N": "1"}},
             )
 
 
 def _edge(follower_id: str, followee_id: str) -> Any:
     return {FOLLOWERS.followee_id: {"S": followee_id}, FOLLOWERS.follower_id: {"S": follower_id}}
-
-
-def _author(item: Any) -> Author:
-    private = item.get(USERS.is_private, {}).get("BOOL", False)
-    return Author(is_private=private, deleted=USERS.deleted_at in item, profile=read_profile(item))

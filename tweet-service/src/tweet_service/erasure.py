@@ -1,16 +1,14 @@
 """Deleting the tweets of accounts that were deleted. Pure: time and pace are arguments.
 
 Rule: an account is due until a whole look at its tweets, begun when no token of it can be valid any more, finds none.
-All else is repeating: whatever crashed, ran twice, or came late, the next look finds what is left.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
+from murmuration_runtime.looks import Looks
 from tweet_service.tweets import Store
-
-AGAIN_MS = 30_000  # between two looks at one account
 
 
 @dataclass(frozen=True)
@@ -32,61 +30,35 @@ class DeletedAccounts(Protocol):
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What came of a turn: how many are due, tweets deleted by author, who is done with, whether to go on at once."""
-
-    due: int
-    deleted: dict[str, int]
-    erased: list[str]
-    unfinished: bool
-
-
-@dataclass
-class _Look:
-    """How far the look at an account's tweets is, and what it found."""
-
-    begins: int
-    below: str | None = None
-    found: int = 0
-
-
-@dataclass
 class Erasure:
-    """Looks at the tweets of all that are due, a page of each in turn: one with very many keeps nobody waiting."""
+    """The tweets of all accounts that are due, as work for Looks."""
 
     accounts: DeletedAccounts
     tweets: Store
     now: Callable[[], int]
     pace: Callable[[], object]
     settled_ms: int
-    _looks: dict[Due, _Look] = field(default_factory=dict)
 
-    def turn(self) -> Turn:
-        """Take a page of every account that is due and was not looked at just now."""
-        self.pace()
-        self._looks = {due: self._looks.get(due) or _Look(self.now()) for due in self.accounts.due()}
-        deleted: dict[str, int] = {}
-        erased = []
-        for due, look in self._looks.items():
-            if look.begins > self.now():
-                continue
-            if count := self._take_page(due, look):
-                deleted[due.author_id] = count
-            if look.below is None:
-                if not look.found and look.begins >= due.deleted_at + self.settled_ms:
-                    self.pace()
-                    self.accounts.erased(due)
-                    erased.append(due.author_id)
-                self._looks[due] = _Look(self.now() + AGAIN_MS)
-        unfinished = any(look.below is not None for look in self._looks.values())
-        return Turn(len(self._looks), deleted, erased, unfinished)
+    def looks(self) -> Looks[Due, str]:
+        """Return what does this work."""
+        return Looks(self, self.now, self.pace)
 
-    def _take_page(self, due: Due, look: _Look) -> int:
-        self.pace()
-        found, below = self.tweets.undeleted(due.author_id, look.below)
+    def due(self) -> list[Due]:
+        """List the accounts."""
+        return self.accounts.due()
+
+    def settled_at(self, due: Due) -> int:
+        """Return when the last token has expired."""
+        return due.deleted_at + self.settled_ms
+
+    def take(self, due: Due, place: str | None) -> tuple[int, str | None]:
+        """Delete a page of an account's tweets, going down."""
+        found, below = self.tweets.undeleted(due.author_id, place)
         for tweet_id in found:
             self.pace()
             self.tweets.mark_deleted(tweet_id, self.now())
-        look.below = below
-        look.found += len(found)
-        return len(found)
+        return len(found), below
+
+    def finish(self, due: Due) -> None:
+        """Take an account off the list."""
+        self.accounts.erased(due)

@@ -27,7 +27,7 @@ class Members:
         now = self._clock()
         if self._until.get(user_id, now) > now:
             return
-        author = self._accounts.author(user_id)
+        author = self._accounts.authors([user_id], user_id)[user_id]
         if author.deleted:
             raise DeletedAccountError(user_id)
         if author.profile is None:

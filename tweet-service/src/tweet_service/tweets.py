@@ -8,19 +8,39 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.ids import is_tweet_id, is_user_id
-from tweet_service.audience import Accounts, Author, View, open_authors, view
+from tweet_service.audience import Accounts, Author, View
 
 
 class UnknownTweetError(Exception):
-    """There is no such tweet, or no longer."""
+    """There is no such tweet, or no longer, or none that the reader may learn of."""
+
+    def __init__(self, tweet_id: str) -> None:
+        super().__init__(f"There is no tweet {tweet_id!r}.")
 
 
 class NotYoursError(Exception):
     """Only its author deletes a tweet."""
 
 
+class UnknownAuthorError(Exception):
+    """There is no profile with this id, or no longer; or its owner has blocked the reader, which nobody can tell."""
+
+    def __init__(self, author_id: str) -> None:
+        super().__init__(f"There is no user {author_id!r}.")
+
+
 class PrivateAuthorError(Exception):
     """The author is private, and the reader does not follow them."""
+
+    def __init__(self, author_id: str) -> None:
+        super().__init__(f"{author_id} is private. Ask to follow them, and try again when they have accepted.")
+
+
+class BlockedAuthorError(Exception):
+    """The reader blocks the author."""
+
+    def __init__(self, author_id: str) -> None:
+        super().__init__(f"You block {author_id}. Unblock them first.")
 
 
 class TakenIdError(Exception):
@@ -102,8 +122,8 @@ def read_all(
     wanted = dict.fromkeys(tweet_id for tweet_id in tweet_ids if is_tweet_id(tweet_id))
     found = store.find_all(wanted)
     kept = [found[tweet_id].tweet for tweet_id in wanted if tweet_id in found and not found[tweet_id].deleted]
-    authors = open_authors(accounts, {tweet.author_id for tweet in kept}, reader_id)
-    return [tweet for tweet in kept if tweet.author_id in authors], authors
+    authors = accounts.authors({tweet.author_id for tweet in kept}, reader_id)
+    return [tweet for tweet in kept if authors[tweet.author_id].view is View.OPEN], authors
 
 
 def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now: int) -> None:
@@ -116,22 +136,32 @@ def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now:
         store.mark_deleted(tweet_id, now)
 
 
-def said_by(store: Store, accounts: Accounts, author_id: str, reader_id: str, limit: int, cursor: str | None) -> Tweets:
-    """List what somebody said, newest first; of nobody, and of a deleted account, nothing."""
-    seen = view(accounts, author_id, reader_id) if is_user_id(author_id) else View.GONE
-    if seen is View.PRIVATE:
-        raise PrivateAuthorError(f"{author_id} is private. Ask to follow them, and try again when they have accepted.")
-    return store.by_author(author_id, limit, cursor) if seen is View.OPEN else Tweets([], None)
+def said_by(
+    store: Store, accounts: Accounts, author_id: str, reader_id: str, limit: int, cursor: str | None
+) -> tuple[Tweets, Author]:
+    """List what somebody said, newest first; and return who they are."""
+    author = accounts.authors([author_id], reader_id)[author_id] if is_user_id(author_id) else Author()
+    if author.profile is None or author.view is View.GONE:
+        raise UnknownAuthorError(author_id)
+    if author.view is View.BLOCKED:
+        raise BlockedAuthorError(author_id)
+    if author.view is View.PRIVATE:
+        raise PrivateAuthorError(author_id)
+    return store.by_author(author_id, limit, cursor), author
 
 
 def _shown(kept: Kept, accounts: Accounts, reader_id: str) -> Tweet:
-    if kept.deleted or view(accounts, kept.tweet.author_id, reader_id) is not View.OPEN:
-        raise UnknownTweetError(f"There is no tweet {kept.tweet.tweet_id!r}.")
-    return kept.tweet
+    tweet = kept.tweet
+    author = Author(deleted=True) if kept.deleted else accounts.authors([tweet.author_id], reader_id)[tweet.author_id]
+    if author.view is View.BLOCKED and not author.is_private:
+        raise BlockedAuthorError(tweet.author_id)
+    if author.view is not View.OPEN:
+        raise UnknownTweetError(tweet.tweet_id)
+    return tweet
 
 
 def _known(store: Store, tweet_id: str) -> Kept:
     kept = store.find(tweet_id) if is_tweet_id(tweet_id) else None
     if kept is None:
-        raise UnknownTweetError(f"There is no tweet {tweet_id!r}.")
+        raise UnknownTweetError(tweet_id)
     return kept

@@ -7,7 +7,7 @@ from pydantic import PositiveInt, SecretStr, model_validator
 from murmuration_edge.token_buckets import Budget
 from murmuration_runtime.redis_connection import RedisConnection, RedisUrl
 from murmuration_runtime.settings import EnvironmentSettings
-from murmuration_runtime.tls_files import Text, TlsFiles
+from murmuration_runtime.tls_files import Text
 
 MINUTE_S = 60
 DAY_S = 24 * 3600
@@ -33,10 +33,7 @@ class LimitSettings(EnvironmentSettings):
     @property
     def limits_redis(self) -> RedisConnection | None:
         """Where all processes count together."""
-        if self.limits_redis_url is None:
-            return None
-        files = TlsFiles(self.limits_redis_ca_file, self.limits_redis_certificate_file, self.limits_redis_key_file)
-        return RedisConnection(self.limits_redis_url, self.limits_redis_username, self.limits_redis_password, files)
+        return RedisConnection.of(self, "limits_redis") if self.limits_redis_url else None
 
     @model_validator(mode="after")
     def _limits_redis_settings_go_together(self) -> Self:

@@ -4,6 +4,7 @@ Rule: a model is what requests are checked by, or what answers are made of, so i
 leaves room for new fields; a problem has a schema of its own for each code.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
@@ -55,6 +56,7 @@ class Schemas:
         )
         self._made = made
         self.components = {name: _completed(schema, patterns) for name, schema in definitions["$defs"].items()}
+        self._problems: dict[str, set[Problem]] = defaultdict(set)  # by code
 
     def of_body(self, model: Any) -> Schema:
         """Return what stands for a model of bodies: a reference to its schema."""
@@ -65,15 +67,22 @@ class Schemas:
         return _without_title(self._made[model, "serialization"])
 
     def of_problem(self, problem: Problem) -> Schema:
-        """Return what stands for one kind of problem: as all problems, with this status, code and type."""
+        """Return what stands for one kind of problem: as all problems, with this code and type and its statuses."""
         name = name_of(problem.code)
-        self.components[name] = one_kind(self.components, problem)
+        self._problems[problem.code].add(problem)
+        self.components[name] = one_kind(self.components, *self._problems[problem.code])
         return {"$ref": REF.format(model=name)}
 
 
 def name_of(code: str) -> str:
     """Return the name of the schema of problems with this code."""
     return "".join(word.capitalize() for word in code.split("-")) + "Problem"
+
+
+def statuses_of(schema: Schema) -> list[int]:
+    """Return the statuses of problems with such a schema; none if it is no problem's."""
+    status = schema.get("properties", {}).get("status", {})
+    return [status["const"]] if "const" in status else list(status.get("enum", ()))
 
 
 def one_kind(components: Mapping[str, Schema], *same_code: Problem) -> Schema:

@@ -25,10 +25,10 @@ from murmuration_runtime.dynamo_gate import DynamoGate, no_time_left
 from murmuration_runtime.dynamo_wire import Wire
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
-from murmuration_runtime.throttling import count_throttling
+from murmuration_runtime.throttling import count_throttling, throttled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -124,20 +124,33 @@ def errors_named(store: str = "DynamoDB") -> Iterator[None]:
         raise
 
 
-def items(dynamodb: DynamoDBClient, table: str, keys: Sequence[Any], **projected: Any) -> Iterator[Any]:
+def items(dynamodb: DynamoDBClient, table: str, keys: Iterable[Any], **projected: Any) -> Iterator[Any]:
     """Give the items that are there, as far as they are projected, strongly consistent, however many keys there are."""
-    wanted, throttled = list(keys), 0
-    while wanted:
-        request: Any = {table: {"Keys": wanted[:BATCH], "ConsistentRead": True, **projected}}
+    for _, item in items_of_tables(dynamodb, [(table, key) for key in keys], {table: projected}):
+        yield item
+
+
+def items_of_tables(
+    dynamodb: DynamoDBClient, keys: Iterable[tuple[str, Any]], projected: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Give the same of several tables, with each item's table; what is projected stands by table."""
+    left, times = list(keys), 0
+    while left:
+        request: Any = {}
+        for table, key in left[:BATCH]:
+            request.setdefault(table, {"Keys": [], "ConsistentRead": True, **projected.get(table, {})})["Keys"] += [key]
         with errors_named():
             answer = dynamodb.batch_get_item(RequestItems=request)
-        yield from answer["Responses"].get(table, [])
-        left = answer["UnprocessedKeys"].get(table, {"Keys": []})["Keys"]
-        throttled = throttled + 1 if left else 0
-        if throttled == MOST_THROTTLED:
-            raise StoreAwayError(f"DynamoDB left keys of {table} unread {throttled} times in a row")
-        time.sleep(THROTTLED_SECONDS * throttled)
-        wanted = [*left, *wanted[BATCH:]]
+        for table, found in answer["Responses"].items():
+            for item in found:
+                yield table, item
+        unread = [(table, key) for table, part in answer["UnprocessedKeys"].items() for key in part["Keys"]]
+        times = times + 1 if unread else 0
+        if times == MOST_THROTTLED:
+            tables = ", ".join(sorted({table for table, _ in unread}))
+            raise StoreAwayError(f"DynamoDB left keys of {tables} unread {times} times in a row")
+        time.sleep(THROTTLED_SECONDS * times)
+        left = [*unread, *left[BATCH:]]
 
 
 def retry_conflicts(write: Callable[[], Answer]) -> Answer:
@@ -148,6 +161,23 @@ def retry_conflicts(write: Callable[[], Answer]) -> Answer:
         times = error.last_attempt.attempt_number
         raise StoreAwayError(f"DynamoDB: an item was locked by other transactions {times} times in a row") from error
     return answer
+
+
+def transact(dynamodb: DynamoDBClient, actions: Sequence[Any]) -> list[int]:
+    """Do all of these writes or none; return the places of those whose conditions failed, none if all is done.
+
+    An answer that was lost is asked for again under the transaction's own token, by botocore.
+    """
+    try:
+        retry_conflicts(lambda: dynamodb.transact_write_items(TransactItems=actions))
+    except dynamodb.exceptions.TransactionCanceledException as error:
+        codes = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
+        if throttled(codes):
+            raise StoreAwayError(f"DynamoDB is too busy for a transaction: {error}") from error
+        if refused := [place for place, code in enumerate(codes) if code == "ConditionalCheckFailed"]:
+            return refused
+        raise
+    return []
 
 
 def reasons(error: ClientError) -> set[str]:

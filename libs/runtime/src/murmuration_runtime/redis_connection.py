@@ -19,6 +19,13 @@ class RedisConnection(NamedTuple):
     password: SecretStr | None
     files: TlsFiles
 
+    @classmethod
+    def of(cls, settings: EnvironmentSettings, name: str) -> Self:
+        """Return what the settings say whose names begin with this one."""
+        files = TlsFiles(*(getattr(settings, f"{name}_{kind}_file") for kind in ("ca", "certificate", "key")))
+        url, username, password = (getattr(settings, f"{name}_{what}") for what in ("url", "username", "password"))
+        return cls(url, username, password, files)
+
     def options(self) -> dict[str, Any]:
         """Return what redis-py takes besides the URL; it reads the certificates' files for each connection."""
         named = {
@@ -56,8 +63,7 @@ class RedisSettings(EnvironmentSettings):
 
     @property
     def _redis(self) -> RedisConnection:
-        files = TlsFiles(self.redis_ca_file, self.redis_certificate_file, self.redis_key_file)
-        return RedisConnection(self.redis_url, self.redis_username, self.redis_password, files)
+        return RedisConnection.of(self, "redis")
 
     @model_validator(mode="after")
     def _redis_settings_go_together(self) -> Self:

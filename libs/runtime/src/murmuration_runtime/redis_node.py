@@ -38,9 +38,9 @@ class RedisNode:
         self.pool = client.connection_pool
         self.idle: deque[Any] = deque()  # redis-py's pool costs half a call
 
-    def call(self, *command: str | int) -> Any:
-        """Send a command and return the answer."""
-        return Call(self, *command).answer()
+    def call(self, *command: str | int | bytes, raw: bool = False) -> Any:
+        """Send a command and return the answer; raw: as bytes."""
+        return Call(self, *command, raw=raw).answer()
 
     def connect(self) -> Any:
         """Return a new connection, which may take as long to make as the deadline allows."""
@@ -65,9 +65,11 @@ class RedisNode:
 class Call:
     """A command that is sent to a node when this is made. Whoever makes it asks once for the answer."""
 
-    def __init__(self, node: RedisNode, *command: str | int) -> None:
+    def __init__(self, node: RedisNode, *command: str | int | bytes, raw: bool = False) -> None:
+        """raw: the answer is bytes, and not text."""
         self._node = node
         self._command = command
+        self._raw = {"disable_decoding": True} if raw else {}
         self._connection: Any
         self._is_fresh = False
         self._fault: Exception | None = None
@@ -133,7 +135,8 @@ class Call:
         patience = self._node.patience
         try:
             left = deadlines.remaining(patience)
-            answer = self._connection.read_response(**({} if left == patience else {"timeout": left}))
+            timeout = {} if left == patience else {"timeout": left}
+            answer = self._connection.read_response(**self._raw, **timeout)
         except ResponseError:
             self._node.idle.append(self._connection)
             raise

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from redis import Redis, RedisCluster, RedisError
 from redis.backoff import NoBackoff
+from redis.client import NEVER_DECODE
 from redis.crc import key_slot
 from redis.exceptions import (
     AskError,
@@ -42,6 +43,7 @@ ONCE_MORE = Retry(NoBackoff(), 1, (ConnectionError,))  # a connection may have d
 TRIES = 1  # a call that was not answered in time is enough: the database knows it all, and a probe looks at once
 PLACES = 64  # the breaker opens so soon that no thread waits for long
 FEW = 500  # items that are not worth two calls
+Argument = str | int | bytes
 Item = tuple[str, ...]  # what a script is asked about: keys, and what goes with them
 Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
 
@@ -49,10 +51,13 @@ Answers = list[tuple[Sequence[Item], Any]]  # about which items, and what
 class Script:
     """A Lua script, put together from a package's files. Of each item it is asked about, so many strings are keys."""
 
-    def __init__(self, package: str, *names: str, keys: int = 1) -> None:
-        self.text = "".join(files(package).joinpath(name).read_text("utf-8") for name in names)
+    def __init__(self, package: str, *names: str, keys: int = 1, raw: bool = False, flags: str = "") -> None:
+        """raw: its answers are bytes, and not texts. flags: what stands in its first line, unless the file has that."""
+        parts = [files(package).joinpath(name).read_text("utf-8") for name in names]
+        self.text = "".join([*([f"#!lua flags={flags}\n"] if flags else []), *parts])
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
         self.keys = keys
+        self.raw = raw
 
 
 class Nodes:
@@ -80,30 +85,29 @@ class Nodes:
                 self._client = client = self._client or client
         return client
 
-    def call(self, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
+    def call(self, script: Script, keys: Sequence[str], args: Sequence[Argument]) -> Any:
         """Run a script on keys of one hash tag."""
         node = self._owner(keys[0])
         try:
-            return self._run(node, script, keys, args)
+            return self._run(partial(node.call, raw=script.raw), script, keys, args)
         except (AskError, TryAgainError):  # its slot moves: the cluster's client finds out where to
-            return self._run(self.client, script, keys, args)
+            options = {NEVER_DECODE: True} if script.raw else {}
+            return self._run(partial(self.client.execute_command, **options), script, keys, args)
 
-    def members(self, key: str) -> set[str]:
-        """Return the members of a set."""
+    def command(self, name: str, key: str, *args: Argument) -> Any:
+        """Run a command on a key."""
         try:
-            return {str(member) for member in self._owner(key).call("SMEMBERS", key)}
+            return self._owner(key).call(name, key, *args)
         except (AskError, TryAgainError):
-            return {str(member) for member in self.client.smembers(key)}
+            return self.client.execute_command(name, key, *args)
 
-    def gather(
-        self, script: Script, args: Sequence[str | int], items: Sequence[Item], *, whole: bool = True
-    ) -> Answers:
+    def gather(self, script: Script, args: Sequence[Argument], items: Sequence[Item], *, whole: bool = True) -> Answers:
         """Run a script with these arguments, and behind them the items, wherever their keys live.
 
         Unless the whole is wanted, what lives on nodes that do not answer is left out, as long as one does.
         """
         calls = [  # all work before any is listened to
-            (Call(node, "EVALSHA", script.sha, 0, *args, *chain.from_iterable(own)), node, own)
+            (Call(node, "EVALSHA", script.sha, 0, *args, *chain.from_iterable(own), raw=script.raw), node, own)
             for node, own in self._parts(items)
         ]
         answers: Answers = []
@@ -173,12 +177,12 @@ class Nodes:
         ping(pool)
 
     def _ask_anew(
-        self, script: Script, args: Sequence[str | int], error: ResponseError, node: RedisNode, items: Sequence[Item]
+        self, script: Script, args: Sequence[Argument], error: ResponseError, node: RedisNode, items: Sequence[Item]
     ) -> Iterator[tuple[Sequence[Item], Any]]:
         """Ask once more where the answer was an error: the node lacks the script, or a slot moves."""
         if isinstance(error, NoScriptError):
             try:
-                yield items, node.call("EVAL", script.text, 0, *args, *chain.from_iterable(items))
+                yield items, node.call("EVAL", script.text, 0, *args, *chain.from_iterable(items), raw=script.raw)
             except ResponseError as refusal:
                 error = refusal
             else:
@@ -188,9 +192,8 @@ class Nodes:
         for item in items:
             yield [item], self.call(script, item[: script.keys], [*args, *item])
 
-    def _run(self, node: Any, script: Script, keys: Sequence[str], args: Sequence[str | int]) -> Any:
-        """Run a script by a node, or by the client of a cluster."""
-        ask = node.call if isinstance(node, RedisNode) else node.execute_command
+    def _run(self, ask: Callable[..., Any], script: Script, keys: Sequence[str], args: Sequence[Argument]) -> Any:
+        """Run a script by what asks a node, or a cluster's client."""
         try:
             return ask("EVALSHA", script.sha, len(keys), *keys, *args)
         except NoScriptError:  # this node is new, or began anew

@@ -46,8 +46,11 @@ class Described:
         path = path.partition("?")[0]
         if method == "OPTIONS" or not path.startswith("/v1/"):
             return []
-        template = next((known for pattern, known in self._paths if pattern.fullmatch(path)), path)
-        operation = self._operations.get((template, "get" if method == "HEAD" else method.lower()))
+        asked = "get" if method == "HEAD" else method.lower()
+        matching = [known for pattern, known in self._paths if pattern.fullmatch(path)]
+        with_method = [known for known in matching if (known, asked) in self._operations]  # as Flask routes
+        template = [*with_method, *matching, path][0]
+        operation = self._operations.get((template, asked))
         where = f"{method} {template}: {status}"
         content = None if method == "HEAD" else body
         sent = {name.lower(): value for name, value in headers.items()}

@@ -1,9 +1,9 @@
 """Holds each service to schemas/tables while a test runs its code; a plugin of pytest, on in every run.
 
 Rule: an attribute is written only by a service that its file names in `written_by`, and read, in a row that came or by
-an expression, only by one in `read_by`; DynamoDB is asked only for the actions under `access`, and for nothing that
-IAM would refuse by the service's policy in deploy/aws. Who asks is the innermost package of a service on the stack, so
-what a test itself does to a table is free.
+an expression, only by one in `read_by`; an update raises the attribute that the file calls `version`. DynamoDB is asked
+only for the actions under `access`, and for nothing that IAM would refuse by the service's policy in deploy/aws. Who
+asks is the innermost package of a service on the stack, so what a test itself does to a table is free.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ class Use:
         """Note attributes that are looked at."""
         self._touches(names, "read_by")
 
-    def updates(self, expression: str, names: Mapping[str, str]) -> None:
-        """Note what an UpdateExpression writes, and what it reads of other attributes."""
+    def updates(self, expression: str, names: Mapping[str, str], values: Mapping[str, Any]) -> None:
+        """Note what an UpdateExpression writes, what it reads of other attributes, and that it raises no version."""
+        raised = {}
         _, *clauses = CLAUSES.split(expression)
         for clause, text in zip(clauses[::2], clauses[1::2], strict=True):
             for step in re.split(r",(?![^(]*\))", text):
@@ -76,6 +77,10 @@ class Use:
                 self.writes([target])
                 if clause == "SET":
                     self.reads({*sources} - {target})
+                if clause == "ADD":
+                    raised[target] = values.get(step.split()[-1])
+        if self._file and self._file.version and raised.get(self._file.version) != {"N": "1"}:
+            violations.append(f"{self._service} updates {self._file.name} and does not ADD 1 to {self._file.version}")
 
     def _touches(self, names: Iterable[str], how: str) -> None:
         if self._file is None:
@@ -137,7 +142,7 @@ def _asked(params: dict[str, Any], model: Any, context: dict[str, Any], **_: obj
         names = request.get("ExpressionAttributeNames", {})
         use.writes(request.get("Item", ()))
         if "UpdateExpression" in request:
-            use.updates(request["UpdateExpression"], names)
+            use.updates(request["UpdateExpression"], names, request.get("ExpressionAttributeValues", {}))
         for kind in ("Condition", "KeyCondition", "Filter", "Projection"):
             use.reads(words(request.get(f"{kind}Expression", ""), names))
     if len(violations) == before:

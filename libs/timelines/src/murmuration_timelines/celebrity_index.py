@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.periodic import keep_calling
+from murmuration_timelines.shown import Shown, digest
 
 EVERY_SECONDS = 3.0
 
@@ -21,6 +22,7 @@ class CelebrityIndex:
         self._read = read
         self._clock = clock
         self._celebrities: frozenset[str] | None = None
+        self._digests: dict[bytes, str] = {}
         self._read_at = clock()
 
     def celebrities(self) -> frozenset[str]:
@@ -31,6 +33,11 @@ class CelebrityIndex:
         """Tell whether somebody is in the set."""
         return user_id in self.celebrities()
 
+    def among(self, shown: Shown) -> list[str]:
+        """Return the celebrities among those whose tweets a timeline shows."""
+        self.celebrities()
+        return shown.among(self._digests)
+
     def check(self) -> None:
         """Raise StoreAwayError until the set was read; this reads nothing itself: a probe wants its answer at once."""
         if self._celebrities is None:
@@ -38,7 +45,9 @@ class CelebrityIndex:
 
     def refresh(self) -> frozenset[str]:
         """Read the set."""
-        self._celebrities = frozenset(self._read())
+        celebrities = frozenset(self._read())
+        self._digests = {digest(each): each for each in celebrities}
+        self._celebrities = celebrities
         self._read_at = self._clock()
         return self._celebrities
 

@@ -1,10 +1,9 @@
-#!lua flags=allow-cross-slot-keys
 -- Insert one tweet into many timelines. ARGV: id, cap, slack, then the timelines, all of this node. The number of insertions.
 -- Cold (absent): skip. Above the head: push. In it already, or below the last element, where the database serves it: skip.
 -- Else: in its place. Ids are 19 digits, so they compare as strings; never as numbers, which lose digits.
 -- Indexes are strings too: Redis writes a Lua number out anew for each call, which takes half as long as the call.
 local call = redis.call
-local id, most, last = ARGV[1], ARGV[2] + ARGV[3], ARGV[2] - 1
+local id, cap, slack = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local function below(element)
   return element < id or element:byte() == 33 -- 33 is '!': a marker is below every id
@@ -26,6 +25,19 @@ local function insert_late(key) -- the new length, or false; and whether the who
   return insert_between(key, 0, 63), false
 end
 
+-- Now and then look at a list that grows: over the cap, it is cut. And if nothing says any more whom it shows, it goes: nobody has
+-- read it for so long that this was evicted, while what is pushed kept the list itself from that.
+local function tend(key, length)
+  if call('LINDEX', key, '-1'):byte() == 33 then return end -- a rebuild takes what comes
+  local kind, owner = key:match('^(%a+)_timeline(.*)$')
+  local before = (kind == 'home' and '' or kind .. '_') .. 'followees' .. owner -- what the first release had
+  if call('EXISTS', kind .. '_shown' .. owner, before) == 0 then
+    call('UNLINK', key)
+  elseif length > cap then
+    call('LTRIM', key, 0, cap - 1)
+  end
+end
+
 local inserted = 0
 local newer = false -- the last warm timeline was newer as a whole: in a replay of last week, so are most others
 for i = 4, #ARGV do
@@ -44,7 +56,7 @@ for i = 4, #ARGV do
   end
   if length then
     inserted = inserted + 1
-    if length > most and call('LINDEX', key, '-1'):byte() ~= 33 then call('LTRIM', key, 0, last) end
+    if (length - cap - 1) % slack == 0 then tend(key, length) end
   end
 end
 return inserted

@@ -10,10 +10,12 @@ is deleted, and what is of nobody followed. Ids are 19 digits: they compare as t
 import heapq
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 
+from murmuration_timelines.heads import Head
 from murmuration_timelines.layout import BEGINNING
+from murmuration_timelines.shown import Shown
 
 TOP = "9" * 19  # above every id
 
@@ -28,9 +30,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Timeline(Run):
-    """What a user may see, and whom the user follows, themselves included."""
+    """What a user may see, and whose tweets show to them, their own included; of a warm one also its head."""
 
-    followees: frozenset[str]
+    shown: Shown
+    head: Head | None = field(default=None, compare=False)
 
 
 def union(runs: Collection[Run], below: str = TOP, count: int | None = None) -> Run:

@@ -1,4 +1,3 @@
-#!lua flags=allow-cross-slot-keys
 -- Forget keys. ARGV: the keys, all of this node. Of each 1 if it was there; a tombstone, which is an empty text, stays.
 local forgotten = {}
 for i, key in ipairs(ARGV) do

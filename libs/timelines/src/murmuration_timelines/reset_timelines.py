@@ -5,7 +5,7 @@ true for ever, and a reader may hold the body that it keeps out.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,14 @@ from murmuration_timelines import layout
 from murmuration_timelines.scripts import RESET
 
 AT_ONCE = 1_000
-OF_A_USER = (layout.home_timeline, layout.followees, layout.author_timeline, layout.author_followees)
+OF_A_USER = (
+    layout.home_timeline,
+    layout.home_shown,
+    layout.author_timeline,
+    layout.author_shown,
+    layout.followees,
+    layout.author_followees,
+)
 KINDS = {name("").split("{")[0]: name.__name__ for name in (*OF_A_USER, layout.body)}
 
 
@@ -30,13 +37,19 @@ def of_user(nodes: Nodes, user_id: str) -> dict[str, int]:
         return _reset(nodes, [name(user_id) for name in OF_A_USER])
 
 
-def of_everybody(nodes: Nodes, master: str | None = None) -> dict[str, int]:
-    """Make all timelines cold and forget all bodies, or those of one master HOST:PORT; return how many of each kind."""
+def of_everybody(
+    nodes: Nodes, master: str | None = None, heartbeat: Callable[[], object] = lambda: None
+) -> dict[str, int]:
+    """Make all timelines cold and forget all bodies, or those of one master HOST:PORT; return how many of each kind.
+
+    heartbeat: called again and again meanwhile.
+    """
     done = Counter(dict.fromkeys(KINDS.values(), 0))
     with nodes.errors_named():
         keys = nodes.client.scan_iter(count=AT_ONCE, **_target(nodes.client, master))
         while some := list(islice(keys, AT_ONCE)):
             done.update(_reset(nodes, some))
+            heartbeat()
     return dict(done)
 
 

@@ -2,14 +2,22 @@
 
 Rule: a tweet is added to its author's recent ones before anybody's followers are read, and every insertion comes after
 that. So whoever begins to follow, or to rebuild a timeline, after the followers were read finds the tweet there.
+
+Rule of a follow: first `note`, then the edge is read, then `agree`. If another hand wrote in between, whom the timeline
+shows has another edition than was noted, and nothing is written; so nobody writes what they read before another did.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from murmuration_runtime.redis_nodes import Nodes
+from murmuration_runtime.redis_nodes import Argument, Item, Nodes
 from murmuration_timelines import layout
-from murmuration_timelines.scripts import AGREE, INSERT
+from murmuration_timelines.scripts import AGREE, INSERT, NOTE, REMEMBER
+from murmuration_timelines.shown import digest
+
+_OVERTAKEN = 2
+_AGREED_AT_ONCE = 16  # timelines; to merge hundreds of ids into one takes Redis half a millisecond
 
 
 class TimelineWriter:
@@ -24,17 +32,14 @@ class TimelineWriter:
 
     def add_recent(self, author_id: str, tweet_id: str) -> None:
         """Keep the tweet among its author's recent ones."""
-        key = layout.recent(author_id)
-        with self._nodes.errors_named(), self._nodes.client.pipeline(transaction=False) as pipeline:
-            pipeline.zadd(key, {tweet_id: 0})  # one score: the order is that of the ids
-            pipeline.zremrangebyrank(key, 0, -layout.RECENT - 1)
-            pipeline.expire(key, layout.RECENT_SECONDS)
-            pipeline.execute()
+        with self._nodes.errors_named():
+            args = tweet_id, layout.RECENT, layout.RECENT_SECONDS
+            self._nodes.call(REMEMBER, [layout.recent(author_id)], args)
 
     def recent(self, author_id: str) -> list[str]:
         """Return the author's latest ids: the index may not have them yet."""
         with self._nodes.errors_named():
-            return [str(tweet_id) for tweet_id in self._nodes.client.zrange(layout.recent(author_id), 0, -1)]
+            return [*self._nodes.command("ZRANGE", layout.recent(author_id), 0, -1)]
 
     def insert_own(self, author_id: str, tweet_id: str) -> int:
         """Insert the tweet into its author's two timelines, where they are warm; return into how many."""
@@ -44,39 +49,53 @@ class TimelineWriter:
         """Insert the tweet into these users' home timelines, where they are warm; return into how many at least."""
         return self._insert(tweet_id, map(layout.home_timeline, user_ids))
 
-    def note_change(self, follower_id: str, followee_id: str) -> bool:
-        """Note that this edge changed; return whether there is a timeline, or a rebuild of one, that it concerns."""
-        key = layout.noted(follower_id)
-        with self._nodes.errors_named(), self._nodes.client.pipeline(transaction=False) as pipeline:
-            pipeline.sadd(key, followee_id)
-            pipeline.expire(key, layout.NOTE_SECONDS)
-            pipeline.exists(layout.home_timeline(follower_id))
-            return bool(pipeline.execute()[-1])
+    def note(self, followee_id: str, follower_ids: Iterable[str]) -> dict[str, str]:
+        """Note that these edges changed; return of each follower who has a timeline its edition, for `agree`."""
+        items: dict[Item, str] = {
+            (layout.noted(each), layout.home_timeline(each), layout.home_shown(each)): each for each in follower_ids
+        }
+        with self._nodes.errors_named():
+            answers = self._nodes.gather(NOTE, (followee_id, layout.NOTE_SECONDS), [*items])
+        found = (pair for asked, editions in answers for pair in zip(asked, editions, strict=True))
+        return {items[item]: edition for item, edition in found if edition is not None}
 
-    def set_followed(self, follower_id: str, followee_id: str, tweet_ids: Collection[str]) -> bool:
-        """Let a warm timeline show a followee, whose latest tweets these are; False if it is cold."""
-        return self._agree(follower_id, followee_id, "1", sorted(tweet_ids, reverse=True))
+    def agree(
+        self, followee_id: str, noted: Mapping[str, str], followers: Collection[str], tweet_ids: Iterable[str]
+    ) -> list[str]:
+        """Let the timelines of all who were noted show a followee if they are among the followers, else not.
 
-    def set_unfollowed(self, follower_id: str, followee_id: str) -> bool:
-        """Let a warm timeline show a followee no longer; False if it is cold."""
-        return self._agree(follower_id, followee_id, "0", ())
+        tweet_ids: the followee's latest. Return who was overtaken: note them again.
+        """
+        args = digest(followee_id), layout.CAP, *_counted(sorted(tweet_ids, reverse=True))
+        overtaken: list[str] = []
+        asked = iter(noted.items())
+        while some := dict(islice(asked, _AGREED_AT_ONCE)):
+            items = {(*_keys(each), edition, str(int(each in followers))): each for each, edition in some.items()}
+            with self._nodes.errors_named():
+                answers = self._nodes.gather(AGREE, args, [*items])
+            found = (pair for part, said in answers for pair in zip(part, said, strict=True))
+            overtaken += [items[item] for item, said in found if said == _OVERTAKEN]
+        return overtaken
 
     def set_tombstone(self, tweet_id: str) -> None:
         """Let every reader know that the tweet is deleted."""
         with self._nodes.errors_named():
-            self._nodes.client.set(layout.body(tweet_id), "", ex=layout.TOMBSTONE_SECONDS)
+            self._nodes.command("SET", layout.body(tweet_id), "", "EX", layout.TOMBSTONE_SECONDS)
 
     def _insert(self, tweet_id: str, keys: Iterable[str]) -> int:
         with self._nodes.errors_named():
             answers = self._nodes.gather(INSERT, (tweet_id, layout.CAP, layout.SLACK), [(key,) for key in keys])
         return sum(count for _, count in answers)
 
-    def _agree(self, follower_id: str, followee_id: str, followed: str, tweet_ids: Collection[str]) -> bool:
-        keys = [layout.home_timeline(follower_id), layout.followees(follower_id)]
-        with self._nodes.errors_named():
-            return bool(self._nodes.call(AGREE, keys, [followee_id, followed, layout.CAP, *tweet_ids]))
-
 
 def connect(url: str, **options: Any) -> Nodes:
     """Make a client that gives up within seconds: whoever writes tries again."""
     return Nodes(url, connect_timeout=2, timeout=4, **options)
+
+
+def _keys(user_id: str) -> Item:
+    return layout.home_timeline(user_id), layout.home_shown(user_id), layout.followees(user_id)
+
+
+def _counted(ids: Sequence[str]) -> Sequence[Argument]:
+    return len(ids), *ids

@@ -3,18 +3,24 @@
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import faust
+from faust.types import TP
 
+from contracts import Topic
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker import exits, faust_credentials
-from murmuration_worker.lanes import THREADS, Lanes
-from murmuration_worker.messages import Message
+from murmuration_worker.continuity import Continuity
+from murmuration_worker.lane import Order
+from murmuration_worker.lanes import Lanes
+from murmuration_worker.partition_lane import Attempt, Parts
 
 LONGEST_STOP_SECONDS = 20.0
+MOST_AT_ONCE = 500  # messages that are taken from what was fetched: a partition that is held back may bring these yet
 
 
 def create(service: str, kafka: KafkaSettings) -> faust.App:
@@ -34,6 +40,7 @@ def create(service: str, kafka: KafkaSettings) -> faust.App:
         broker_heartbeat_interval=2,
         broker_request_timeout=40,
         broker_commit_interval=1.0,
+        broker_max_poll_records=MOST_AT_ONCE,
     )
 
     @app.task  # type: ignore[untyped-decorator]
@@ -49,19 +56,63 @@ def create(service: str, kafka: KafkaSettings) -> faust.App:
 def read(
     app: faust.App,
     kafka: KafkaSettings,
-    topic: str,
-    handle: Callable[[Sequence[Message]], object],
-    batch: int,
-    in_hand: int,
+    topic: Topic,
+    order: Order[Any],
+    attempt: Attempt,
+    continuity: Callable[[int], Continuity | None],
 ) -> None:
-    """Have the topic's messages handled, so many at once of each partition, while so many are not acknowledged."""
-    name = kafka.topic_name(topic)
+    """Have the topic's messages handled in this order; see Lanes."""
+    name = kafka.topic_name(topic.name)
     channel = app.topic(name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
-    threads = ThreadPoolExecutor(THREADS, thread_name_prefix=topic)
+    threads = ThreadPoolExecutor((order.at_once + 1) * topic.partitions, thread_name_prefix=topic.name)
 
-    @app.agent(channel, concurrency=1, name=topic)
+    @app.agent(channel, concurrency=1, name=topic.name)
     async def agent(stream: Any) -> None:
-        await Lanes(stream, topic, handle, threads, batch).run(in_hand)
+        lanes = Lanes(Parts(_Stream(app, stream), topic.name, order, attempt, threads), continuity)
+        queue = _Queue(app, lanes)  # Faust holds it by a weak reference
+        app.flow_control.manage_queue(queue)  # type: ignore[arg-type]  # all that it does is to clear it
+        await queue.lanes.run()
+
+
+@dataclass(frozen=True)
+class _Queue:
+    """A topic's lanes, as Faust sees them: it empties queues when partitions go, at a stop, and when it begins."""
+
+    app: faust.App
+    lanes: Lanes
+
+    def clear(self) -> None:
+        """Forget what Kafka will have for whoever comes next; what came to us since it began is ours."""
+        if not self.app.flow_control.is_active():
+            self.lanes.clear()
+
+
+class _Stream:
+    """A topic's stream, as Lanes wants it."""
+
+    def __init__(self, app: faust.App, stream: Any) -> None:
+        self._consumer = app.consumer
+        self._stream = stream
+
+    def events(self) -> AsyncIterator[Any]:
+        events: AsyncIterator[Any] = self._stream.noack().events()
+        return events
+
+    def ack(self, event: Any) -> None:
+        event.ack()
+
+    def hold(self, event: Any) -> None:
+        self._consumer.on_buffer_full(_place(event))  # pause_partitions() would drop what was fetched already
+
+    def release(self, event: Any) -> None:
+        self._consumer.on_buffer_drop(_place(event))
+
+    def forget(self, event: Any) -> None:
+        self._consumer.unacked.discard(event.message)  # these Faust waits for when partitions are revoked
+
+
+def _place(event: Any) -> TP:
+    return TP(event.message.topic, event.message.partition)  # message.tp is aiokafka's, which Faust refuses
 
 
 def on_rebalance(

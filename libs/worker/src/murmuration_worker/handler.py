@@ -1,12 +1,10 @@
-"""What happens to a partition's next messages, in a thread: nothing was skipped, decode, handle until it succeeds.
+"""What happens to some messages of a partition, in a thread: decode, then try to handle them, as often as it takes.
 
 Rule: a handler whose store is away raises StoreAwayError, and is called with the same batch again until it returns. So
 a handler is written as if stores were always there, and must be safe to repeat: a crash repeats a batch, too.
 """
 
 import logging
-import random
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -14,8 +12,6 @@ from typing import Any
 
 from murmuration_runtime import traces
 from murmuration_runtime.errors import StoreAwayError
-from murmuration_runtime.retries import pauses
-from murmuration_worker.continuity import Continuity
 from murmuration_worker.inbox import Inbox
 from murmuration_worker.messages import Batch, Message, texts
 from murmuration_worker.metrics import RETRIED
@@ -27,25 +23,25 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Handler:
-    """One topic's messages, and the service's function for them. Safe among threads that have a partition each."""
+    """One topic's messages, and the service's function for them. Safe among threads."""
 
     handle_batch: Handle
     topic_id: str
     inbox: Inbox
-    continuity: Continuity
     progress: Progress
-    sleep: Callable[[float], object] = time.sleep
 
-    def handle(self, messages: Sequence[Message]) -> None:
-        """Return when the messages are done."""
+    def attempt(self, messages: Sequence[Message]) -> Callable[[], bool]:
+        """Return what tries to handle these messages, and tells whether they are done; if not, it is called again."""
         topic, partition = messages[0].topic, messages[0].partition
-        self.continuity.check((topic, partition), [message.offset for message in messages])
-        with self.progress.busy_with((topic, partition)), _span(messages):
-            batch = Batch(topic, self.topic_id, partition, list(self.inbox.read(messages)))
-            for pause in pauses(draw=random.random):
-                if self._is_done(batch):
-                    return
-                self.sleep(pause)
+        batch: Batch[Any] | None = None
+
+        def try_once() -> bool:
+            nonlocal batch
+            with self.progress.busy_with((topic, partition)), _span(messages):
+                batch = batch or Batch(topic, self.topic_id, partition, list(self.inbox.read(messages)))
+                return self._is_done(batch)
+
+        return try_once
 
     def _is_done(self, batch: Batch[Any]) -> bool:
         try:
@@ -56,13 +52,11 @@ class Handler:
             event_id = next((event.event_id for event in batch.events), None)
             _log.warning("retrying", extra={**about, "event_id": event_id, "reason": str(error)})
             return False
-        finally:
-            self.progress.heartbeat()
         return True
 
 
 def _span(messages: Sequence[Message]) -> AbstractContextManager[None]:
-    """Return a span for the messages, in the trace that the one of them carries, or linked with those of several."""
+    """Return a span for a try, in the trace that the one of the messages carries, or linked with those of several."""
     if not traces.are_on():
         return traces.NO_SPAN
     headers = [texts(message.headers) for message in messages]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from contracts import Codec, ContractError, Event, Topic, UnknownSchemaError
+from contracts import Codec, ContractError, Event, Tombstone, Topic, UnknownSchemaError
 from contracts.registry import RegistryAwayError
 from murmuration_worker.messages import Arrival, Message, texts
 from murmuration_worker.metrics import DEAD_LETTERS
@@ -45,7 +45,9 @@ class Inbox:
                 self._set_aside(message, str(error))
                 yield Arrival(message.offset, None, message.written_ms)
 
-    def _decode(self, message: Message) -> Event:
+    def _decode(self, message: Message) -> Event | Tombstone:
+        if message.value is None:
+            return self._topic.tombstone(message.key, texts(message.headers))
         tries = 0
         while True:
             try:

@@ -1,85 +1,40 @@
-"""A lane for each partition: it handles what has come while it was busy, then acknowledges that, in order.
+"""One topic's messages, each into the lane of its partition.
 
-Rule: only what was handled is acknowledged, in order, by hand. An exception in a lane ends the
-process: else its partition would stand still unnoticed.
-
-No batch waits for company: a single message goes at once, and what comes meanwhile is the next batch. So batches are
-small when there is time, and fill when there is none.
+When partitions move, or the process is to stop, what is not being tried is forgotten: Kafka has it for whoever comes
+next. So a rebalance and a SIGTERM wait for the tries that are under way, and for nothing else.
 """
 
-import asyncio
-import logging
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable
 
-from murmuration_worker import exits
-from murmuration_worker.messages import Message, pairs
-
-THREADS = 8  # lanes of a topic that are at work at once
-_log = logging.getLogger(__name__)
+from murmuration_worker.continuity import Continuity
+from murmuration_worker.partition_lane import PartitionLane, Parts
 
 
 class Lanes:
     """One topic's lanes, within one run of a Faust agent."""
 
-    def __init__(
-        self,
-        stream: Any,
-        topic: str,
-        handle: Callable[[Sequence[Message]], object],
-        threads: ThreadPoolExecutor,
-        batch: int,
-    ) -> None:
-        """topic: its name in the contracts; batch: how many messages the handler gets in one call, at most."""
-        self._stream = stream
-        self._topic = topic
-        self._handle = handle
-        self._threads = threads
-        self._batch = batch
-        self._waiting: dict[int, asyncio.Queue[Any]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+    def __init__(self, parts: Parts, continuity: Callable[[int], Continuity | None]) -> None:
+        """continuity: makes one for a partition, if the topic has any."""
+        self._parts = parts
+        self._continuity = continuity
+        self._lanes: dict[int, PartitionLane] = {}
 
-    async def run(self, in_hand: int) -> None:
-        """Hand over what comes; take no more from Kafka while so many messages are not acknowledged."""
-        room = asyncio.Semaphore(in_hand)
+    async def run(self) -> None:
+        """Hand over what comes."""
         try:
-            async for event in self._stream.noack().events():
-                await room.acquire()
-                self._lane(event.message.partition, room).put_nowait(event)
+            async for event in self._parts.source.events():
+                self._lane(event.message.partition).put(event)
         finally:
-            for task in self._tasks:
-                task.cancel()
+            for lane in self._lanes.values():
+                lane.end()
 
-    def _lane(self, partition: int, room: asyncio.Semaphore) -> "asyncio.Queue[Any]":
-        if partition not in self._waiting:
-            self._waiting[partition] = asyncio.Queue()
-            self._tasks.add(asyncio.create_task(self._work(self._waiting[partition], room)))
-        return self._waiting[partition]
+    def clear(self) -> None:
+        """Forget what is not being tried: the partitions may come to somebody else."""
+        for lane in self._lanes.values():
+            lane.forget()
+        self._lanes = {}
 
-    async def _work(self, waiting: "asyncio.Queue[Any]", room: asyncio.Semaphore) -> None:
-        run = asyncio.get_running_loop().run_in_executor
-        try:
-            while True:
-                events = await next_batch(waiting, self._batch)
-                await run(self._threads, self._handle, [_message(self._topic, event.message) for event in events])
-                for event in events:
-                    await self._stream.ack(event)
-                    room.release()
-        except Exception as error:  # noqa: BLE001 - see the rule
-            _log.critical("a batch was not handled; ending, to read it again", exc_info=error)
-            os._exit(exits.UNFORESEEN)
-
-
-async def next_batch(waiting: "asyncio.Queue[Any]", most: int) -> list[Any]:
-    """Wait for one event, and take what has come with it."""
-    batch = [await waiting.get()]
-    while len(batch) < most and not waiting.empty():
-        batch.append(waiting.get_nowait())
-    return batch
-
-
-def _message(topic: str, faust: Any) -> Message:
-    written_ms = (faust.timestamp or 0) * 1000  # without a time it is as old as can be
-    return Message(topic, faust.partition, faust.offset, faust.key, faust.value, pairs(faust.headers), written_ms)
+    def _lane(self, partition: int) -> PartitionLane:
+        if partition not in self._lanes:
+            self._lanes[partition] = PartitionLane(self._parts, self._continuity(partition))
+        return self._lanes[partition]

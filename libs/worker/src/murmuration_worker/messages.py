@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from contracts import Event
+from contracts import Event, Tombstone
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=Event | Tombstone)
 Headers = list[tuple[str, bytes | None]]
 
 
@@ -39,10 +39,11 @@ class Batch(Generic[E]):
     topic_id: str
     partition: int
     arrivals: list[Arrival[E]]
+    kept: dict[str, Any] = field(default_factory=dict)  # what the handler keeps from one try for the next
 
     @property
     def events(self) -> list[E]:
-        """The events, without the dead letters."""
+        """The events, without the dead letters; of a compacted topic also tombstones."""
         return [event for _, event, _ in self.arrivals if event is not None]
 
 

@@ -20,6 +20,12 @@ SETTING_DIFFERS = Gauge(
 RETRIED = Counter(
     "worker_retried", "Tries of a batch that a store interrupted; it was handled again.", ["topic"], registry=METRICS
 )
+GAPS = Counter(
+    "worker_gaps",
+    "How often Kafka had given up events of a partition before they were read.",
+    ["topic"],
+    registry=METRICS,
+)
 DEAD_LETTERS = Counter(
     "worker_dead_letters",
     "Messages that broke the contract and were sent to the topic's .dlq.",

@@ -2,8 +2,7 @@
 
 Rule: time is counted in looks, not by the clock, so that a process that was paused is not judged by the time it slept.
 What cannot be asked while Kafka is away is no lag, and an attempt that a store refused is progress: both are waited
-out in place, because a new process could do no more. Nor is a partition judged that has nothing in hand while another
-one of its topic keeps the same batch: that one may hold the threads, and is judged itself.
+out in place, because a new process could do no more.
 """
 
 import logging
@@ -30,21 +29,12 @@ class Patience:
 
     def look(self, sights: Mapping[Partition, Sight], behind: Mapping[Partition, int]) -> dict[Partition, int]:
         """Look once at our partitions, and return in how many looks in a row each has stood still."""
-        slow = {
-            each[0] for each, sight in sights.items() if sight.batch is not None and sight.batch == self._batch(each)
-        }
         still = {}
         for each, lag in behind.items():
-            now = sights.get(each, Sight())
-            gets_on = not lag or now.heartbeats != self._sights.get(each, Sight()).heartbeats
-            waits = now.batch is None and each[0] in slow
-            is_new = each not in self._still
-            still[each] = 0 if gets_on or waits or is_new else self._still[each] + 1
+            gets_on = not lag or sights.get(each) != self._sights.get(each)
+            still[each] = 0 if gets_on or each not in self._still else self._still[each] + 1
         self._sights, self._still = sights, still
         return still
-
-    def _batch(self, partition: Partition) -> int | None:
-        return self._sights.get(partition, Sight()).batch
 
 
 class Watchdog:

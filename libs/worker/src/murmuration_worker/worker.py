@@ -2,9 +2,10 @@
 
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 from contracts import Codec, ContractError, Topic
 from contracts.image import own
@@ -15,10 +16,12 @@ from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.periodic import keep_calling
 from murmuration_runtime.readiness import Check, Readiness
 from murmuration_worker import faust_app, topic_settings
-from murmuration_worker.continuity import Continuity
+from murmuration_worker.continuity import Continuity, Places
 from murmuration_worker.dead_letters import DeadLetters
+from murmuration_worker.gaps import Gaps
 from murmuration_worker.handler import Handle, Handler
 from murmuration_worker.inbox import Inbox
+from murmuration_worker.lane import Order
 from murmuration_worker.metrics import BEHIND
 from murmuration_worker.progress import Progress
 from murmuration_worker.settings import WorkerSettings
@@ -26,6 +29,7 @@ from murmuration_worker.topic_settings import TopicSettings
 from murmuration_worker.watchdog import Watchdog
 
 PARTITIONS = "partitions"
+AT_ONCE = 4  # tries of a partition whose keys are handled side by side
 
 
 @dataclass(frozen=True)
@@ -34,18 +38,30 @@ class Consumption:
 
     topic: Topic
     handle: Handle
-    batch: int
-    in_hand: int
+    order: Order[Any]
 
 
-def consume(topic: Topic, handle: Handle, *, batch: int = 1, in_hand: int = 200) -> Consumption:
-    """Have a topic's events handled in the order of each partition, several partitions at once.
+def consume(topic: Topic, handle: Handle, *, batch: int = 1, by_key: bool = False, room: int = 1_000) -> Consumption:
+    """Have a topic's events handled, several partitions at once, and each in its order; or by key.
 
     `batch` is how many messages the handler gets in one call, at most; it returns when they are done. When a store is
-    away it raises StoreAwayError and gets them again, until it returns; any other exception ends the process. `in_hand`
-    is how many messages may be taken from Kafka and not be acknowledged yet: a SIGTERM and a rebalance wait for them.
+    away it raises StoreAwayError and gets them again, until it returns; any other exception ends the process.
+    `by_key`: messages of one key are handled in their order, and those of different keys of a partition side by side;
+    a batch has one key. `room` is how many messages of a partition may be taken from Kafka and not be acknowledged; a
+    partition that has more is held back. What a crash repeats of a partition is a batch, or by key `room` messages;
+    and what was acknowledged in the last second.
     """
-    return Consumption(topic, handle, batch, in_hand)
+    order: Order[Any] = Order(_key if by_key else _no_key, batch, AT_ONCE if by_key else 1, room)
+    return Consumption(topic, handle, order)
+
+
+def _key(event: Any) -> Hashable:
+    key: bytes | None = event.message.key
+    return key
+
+
+def _no_key(_: Any) -> None:
+    """Return what all have."""
 
 
 def run_worker(
@@ -55,13 +71,15 @@ def run_worker(
     *,
     stores: Mapping[str, Check],
     repair: str | None = None,
+    rebuild: Callable[[], object] | None = None,
     refresh: Mapping[str, Check] | None = None,
     progress: Progress | None = None,
 ) -> NoReturn:
     """Wait for the stores, Kafka and the registry, not ready meanwhile; then consume until SIGTERM or SIGINT.
 
     service: the distribution's name, and the consumer group's. stores: what raises unless a store answers. repair: the
-    command that makes up for events that vanished. refresh: what is called once before the work begins and then every
+    command that makes up for events that vanished with a topic. rebuild: makes up for events that Kafka gave up before
+    they were read; none if the handler sees to that. refresh: what is called once before the work begins and then every
     few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute.
     """
     # No signal ends a container's first process unless it is handled; until Faust handles it, nothing has begun.
@@ -91,10 +109,13 @@ def run_worker(
     group = _Group(service, topics, readiness)
     faust_app.on_rebalance(app, settings, group.assigned, group.revoked)
     dead_letters = readiness.wait("kafka", lambda: DeadLetters(settings, service))
+    places = Places(group.committed, group.first_kept, Gaps(progress, rebuild).vanished, progress)
     for each in consumptions:
-        inbox = Inbox(each.topic, codecs[each.topic.name], dead_letters.send, progress.pause)
-        handler = Handler(each.handle, topic_ids[each.topic.name], inbox, group.continuity, progress)
-        faust_app.read(app, settings, each.topic.name, handler.handle, each.batch, each.in_hand)
+        name = each.topic.name
+        inbox = Inbox(each.topic, codecs[name], dead_letters.send, progress.pause)
+        handler = Handler(each.handle, topic_ids[name], inbox, progress)
+        continuity = partial(_continuity, places, each.topic)
+        faust_app.read(app, settings, each.topic, each.order, handler.attempt, continuity)
 
     for name, call in refresh.items():
         keep_calling(name, call)
@@ -118,19 +139,23 @@ class _Group:
         self._topics = topics
         self._readiness = readiness
         self._ours = topics.partitions  # while Kafka has not said which, a lag anywhere may be ours
-        self.continuity = Continuity(
-            lambda: topics.committed(service), lambda partition: topics.starts([partition])[partition]
-        )
 
     def assigned(self, partitions: set[Partition]) -> None:
         """Note which partitions are ours, be it none."""
-        self.continuity.forget()
         self._ours = self._topics.partitions & partitions
         self._readiness.has(PARTITIONS)
 
     def revoked(self) -> None:
         """Note that Kafka deals the partitions out anew."""
         self._ours = self._topics.partitions
+
+    def committed(self, partition: Partition) -> int:
+        """Return how far the group has acknowledged a partition."""
+        return self._topics.committed(self._service, [partition])[partition]
+
+    def first_kept(self, partition: Partition) -> int:
+        """Return where what Kafka still has of a partition begins."""
+        return self._topics.starts([partition])[partition]
 
     def behind(self) -> dict[Partition, int]:
         """Return how many messages of each of our partitions are still to come."""
@@ -142,3 +167,7 @@ class _Group:
 def _codecs(consumptions: Sequence[Consumption], settings: WorkerSettings) -> dict[str, Codec]:
     registry = settings.registry()
     return {each.topic.name: registry.codec(each.topic) for each in consumptions}
+
+
+def _continuity(places: Places, topic: Topic, number: int) -> Continuity | None:
+    return None if topic.is_compacted else Continuity((topic.name, number), places)

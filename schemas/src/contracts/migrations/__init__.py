@@ -47,6 +47,7 @@ class Migration:
     before: Mapping[str, str] = field(default_factory=dict)
     reads: tuple[str, ...] = ()  # all that its functions look at or change; a row changes as a whole unless it says so
     drops: tuple[str, ...] = ()  # indexes that contract drops
+    switches_stream: bool = False  # a first stream that expand leaves alone, and that switch turns on
 
     def change(self, step: str) -> Change | None:
         """Return what this step makes of a row; None if it leaves the rows alone."""
@@ -58,6 +59,11 @@ def load(data: Path, tables: Mapping[str, TableFile]) -> Mapping[str, Migration]
     """Read every migration's file under data, or say which file is wrong and why."""
     found = (_migration(path, tables) for path in sorted((data / "migrations").glob("*.yaml")))
     return MappingProxyType({it.name: it for it in found})
+
+
+def switching_stream(table: str, known: Mapping[str, Migration]) -> str | None:
+    """Return the migration whose switch turns a table's first stream on, if there is one."""
+    return next((it.name for it in known.values() if it.table == table and it.switches_stream), None)
 
 
 def _migration(path: Path, tables: Mapping[str, TableFile]) -> Migration:
@@ -77,13 +83,15 @@ def _mistakes(migration: Migration, tables: Mapping[str, TableFile]) -> Iterator
     if table is None:
         yield f"there is no table {migration.table}"
         return
-    if len({*steps}) < len(steps) or {*steps} - DONE_AT.keys() or (steps[0], steps[-1]) != (EXPAND, CONTRACT):
-        yield f"steps {', '.join(steps)}: expand is first, contract last, backfill and switch between them if at all"
+    if len({*steps}) < len(steps) or {*steps} - DONE_AT.keys() or steps[0] != EXPAND or CONTRACT in steps[:-1]:
+        yield f"steps {', '.join(steps)}: expand is first, contract last, backfill and switch between them, if at all"
     if unknown := {*migration.before} - {*steps}:
         yield f"before names {', '.join(unknown)}, which is none of its steps"
     if unknown := {*migration.reads} - {*table.attributes}:
         yield f"reads {', '.join(sorted(unknown))}, which the table {table.name} does not have"
     if kept := {*migration.drops} & {*table.indexes}:
         yield f"drops {', '.join(kept)}, which tables/{table.name}.yaml still has"
+    if migration.switches_stream and not (SWITCH in steps and table.stream):
+        yield f"switches the stream of {table.name} on, and has no step switch, or the table's file no stream"
     if (BACKFILL in steps) != (migration.change(BACKFILL) is not None):
         yield "backfill is a step exactly if contracts.migrations has a module of its name with a function backfill"

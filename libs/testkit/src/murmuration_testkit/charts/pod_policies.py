@@ -16,7 +16,7 @@ RIGHTS: Mapping[str, Any] = {
     "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-VOLUMES = {"emptyDir", "configMap", "secret", "projected", "name"}
+VOLUMES = {"emptyDir", "configMap", "secret", "projected", "persistentVolumeClaim", "name"}
 TAG = re.compile(r"^[^@]+:(?!latest$)[\w][\w.-]{0,127}$")
 DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 SECRET = re.compile(r"(PASSWORD|SECRET|TOKEN|SECRET_ACCESS_KEY)$")

@@ -1,0 +1,29 @@
+"""The graph on DynamoDB."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from follow_service.dynamo_blocks import DynamoBlocks
+from follow_service.dynamo_facts import Reader
+from follow_service.dynamo_follows import DynamoFollows
+from follow_service.dynamo_lists import DynamoLists
+from follow_service.dynamo_people import DynamoPeople
+from follow_service.dynamo_profiles import DynamoProfiles
+from follow_service.graph import Graph
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+def dynamo_graph(dynamodb: "DynamoDBClient", table_prefix: str) -> Graph:
+    """Return the graph in the tables with this prefix."""
+    pair = ("-", "-")
+    reader = Reader(dynamodb, table_prefix)
+    return Graph(
+        DynamoProfiles(dynamodb, table_prefix),
+        DynamoFollows(dynamodb, table_prefix),
+        DynamoBlocks(dynamodb, table_prefix),
+        DynamoPeople(dynamodb, table_prefix),
+        DynamoLists(dynamodb, table_prefix),
+        partial(reader.read, users=["-"], follows=[pair], requests=[pair], blocks=[pair], mutes=[pair]),
+    )

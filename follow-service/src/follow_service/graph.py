@@ -1,0 +1,20 @@
+"""The parts of the graph that requests are answered from, each by the Protocol of the rules that use it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from follow_service import blocks, follows, mutuals
+from follow_service.people import People
+from follow_service.profiles import Profiles
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Who people are, who follows and who blocks whom, what one sees of another, and lists."""
+
+    profiles: Profiles
+    follows: follows.Store
+    blocks: blocks.Store
+    people: People
+    lists: mutuals.Follows
+    check: Callable[[], object]  # raises StoreAwayError unless all tables answer

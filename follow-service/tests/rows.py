@@ -1,0 +1,19 @@
+"""What the tables of a DynamoDB in memory have, as pairs of who and whom."""
+
+
+def follows(aws):
+    return {(row["follower_id"]["S"], row["followee_id"]["S"]) for row in aws.items("followers")}
+
+
+def requests(aws):
+    """Those that are open."""
+    rows = [row for row in aws.items("follow_requests") if "accepted_at" not in row]
+    return {(row["follower_id"]["S"], row["followee_id"]["S"]) for row in rows}
+
+
+def blocks(aws):
+    return {tuple(row["pair"]["S"].split("#")) for row in aws.items("blocks")}
+
+
+def mutes(aws):
+    return {(row["muter_id"]["S"], row["muted_id"]["S"]) for row in aws.items("mutes")}

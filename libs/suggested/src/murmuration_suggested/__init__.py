@@ -1,0 +1,1 @@
+"""Whom each person is suggested, in Redis."""

@@ -1,0 +1,69 @@
+"""What an edge reads, and the little that it writes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from murmuration_runtime.redis_nodes import Nodes
+from murmuration_suggested import layout
+from murmuration_suggested.layout import Suggestion, from_text, to_text
+from murmuration_suggested.runs import Run
+from murmuration_suggested.scripts import DISMISS, FIND, NOTE, WRITE
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is for somebody: of the run that counts, made online, and whom they have just dismissed."""
+
+    of_run: list[Suggestion] | None
+    online: list[Suggestion] | None
+    dismissed: frozenset[str]
+
+
+class SuggestedReader:
+    """Safe among threads."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+
+    def check(self) -> None:
+        """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us read."""
+        self._nodes.check(self.run)
+
+    def run(self) -> Run | None:
+        """Return the run that counts."""
+        return self._note(layout.RUN)
+
+    def refused(self) -> Run | None:
+        """Return the last run that was refused, if none was accepted since."""
+        return self._note(layout.REFUSED)
+
+    def find(self, user_id: str, run: Run | None) -> Found:
+        """Return what there is for somebody, in one call."""
+        keys = (
+            layout.suggested(user_id, run.version if run else ""),
+            layout.suggested(user_id, layout.ONLINE),
+            layout.dismissed(user_id),
+        )
+        with self._nodes.errors_named():
+            of_run, online, dismissed = self._nodes.call(FIND, keys, ())
+        return Found(_read(of_run), _read(online), frozenset(dismissed))
+
+    def keep(self, user_id: str, suggestions: Iterable[Suggestion]) -> None:
+        """Keep for a minute what was made online."""
+        key = layout.suggested(user_id, layout.ONLINE)
+        with self._nodes.errors_named():
+            self._nodes.gather(WRITE, (layout.ONLINE_SECONDS,), [(key, to_text(suggestions))])
+
+    def dismiss(self, user_id: str, person_id: str) -> None:
+        """Have everybody who reads know at once that somebody was dismissed."""
+        with self._nodes.errors_named():
+            self._nodes.call(DISMISS, [layout.dismissed(user_id)], (layout.DISMISSED_SECONDS, person_id))
+
+    def _note(self, key: str) -> Run | None:
+        with self._nodes.errors_named():
+            text = self._nodes.call(NOTE, [key], ())
+        return Run.from_text(text) if text else None
+
+
+def _read(text: str) -> list[Suggestion] | None:
+    return from_text(text) if text else None

@@ -1,0 +1,16 @@
+"""The Lua scripts: each is atomic on its node."""
+
+from functools import partial
+
+from murmuration_runtime.redis_nodes import Script
+
+_script = partial(Script, "murmuration_suggested")
+
+# What an edge runs.
+NOTE = _script("note.lua")
+FIND = _script("find.lua", keys=3)
+DISMISS = _script("dismiss.lua")
+# What a run is written by; the edge keeps by it what it makes online.
+WRITE = _script("write.lua")
+SWITCH = _script("switch.lua")
+FORGET = _script("forget.lua")

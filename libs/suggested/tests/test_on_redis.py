@@ -1,0 +1,165 @@
+"""What a run in Redis promises: all of it or another; on a single Redis and on a cluster."""
+
+import threading
+
+import pytest
+
+from murmuration_runtime.errors import RedisAwayError
+from murmuration_suggested import layout
+from murmuration_suggested.layout import Suggestion, to_text
+from murmuration_suggested.reader import SuggestedReader
+from murmuration_suggested.runs import Run
+from murmuration_suggested.writer import LostError, OlderError, SuggestedWriter, connect
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
+from murmuration_testkit.waiting import eventually
+
+pytestmark = pytest.mark.stack
+FIRST, SECOND = "20261118T010000Z", "20261119T010000Z"
+PEOPLE = [f"u{number}" for number in range(1_200)]
+
+
+def run_of(version, people=PEOPLE):
+    return Run(version, 1_795_107_455_000, len(people), ("everybody's darling",))
+
+
+def lists(version, people=PEOPLE):
+    return [(person, to_text([Suggestion(f"of-{version}", 1, ("ana",))])) for person in people]
+
+
+def write(writer, version, people=PEOPLE, *, force=False):
+    histories = writer.histories()
+    assert writer.write(version, lists(version, people)) == len(people)
+    writer.switch(run_of(version, people), histories, force=force)
+
+
+def shown(reader, user_id):
+    found = reader.find(user_id, reader.run()).of_run
+    return found and [each.user_id for each in found]
+
+
+def test_a_run_is_read_when_it_is_switched_to(writer, reader):
+    """Before that there is none, and nobody has a list."""
+    histories = writer.histories()
+    writer.write(FIRST, lists(FIRST))
+    assert reader.run() is None
+    assert shown(reader, "u7") is None
+    writer.switch(run_of(FIRST), histories)
+    assert reader.run() == run_of(FIRST)
+    assert reader.find("u7", reader.run()).of_run == [Suggestion(f"of-{FIRST}", 1, ("ana",))]
+    assert shown(reader, "nobody") is None
+
+
+def test_no_reader_sees_half_of_a_run(writer, reader):
+    """Whoever reads while the next one is written reads all of one run or all of the other, each to its end."""
+    write(writer, FIRST)
+    seen, over = [], threading.Event()
+
+    def read():
+        while not over.is_set():
+            run = reader.run()
+            seen.append((run.version, {reader.find(user, run).of_run[0].user_id for user in PEOPLE[::97]}))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    write(writer, SECOND)
+    over.set()
+    thread.join()
+    assert {version for version, _ in seen} >= {FIRST}
+    assert all(those == {f"of-{version}"} for version, those in seen)
+    assert shown(reader, "u7") == [f"of-{SECOND}"]
+
+
+def test_a_run_expires(nodes, writer):
+    """All of it, after three days: errors do not live for ever."""
+    write(writer, FIRST, PEOPLE[:3])
+    for key in (layout.RUN, layout.suggested("u1", FIRST)):
+        assert 0 < nodes.client.ttl(key) <= layout.RUN_SECONDS
+
+
+def test_an_earlier_run_takes_no_later_ones_place(writer, reader):
+    """Two jobs at once: the later one counts, whichever ends last; an operator may go back to an earlier run."""
+    write(writer, SECOND)
+    with pytest.raises(OlderError):
+        write(writer, FIRST)
+    assert shown(reader, "u7") == [f"of-{SECOND}"]
+    write(writer, FIRST, force=True)
+    assert shown(reader, "u7") == [f"of-{FIRST}"]
+
+
+def test_what_a_run_replaced_is_forgotten_by_the_one_after(nodes, writer, reader):
+    """Who is about to read the one before still can; no third one is kept."""
+    write(writer, "20261117T010000Z", PEOPLE[:9])
+    write(writer, FIRST, PEOPLE[:9])
+    reader.keep("u1", [])
+    assert writer.forget_others(FIRST) == 9
+    assert shown(reader, "u7") == [f"of-{FIRST}"]
+    assert len([*nodes.client.scan_iter(match=layout.LISTS)]) == 10
+
+
+def test_a_refusal_is_known_until_a_run_is_accepted(writer, reader):
+    """So that somebody can be told."""
+    write(writer, FIRST, PEOPLE[:3])
+    refused = Run(SECOND, 1, 1, (), ("half as many people as last time",))
+    writer.refuse(refused)
+    assert reader.refused() == refused
+    assert reader.run().version == FIRST
+    write(writer, SECOND, PEOPLE[:3])
+    assert reader.refused() is None
+
+
+def test_what_was_made_online_is_there_for_a_minute(nodes, reader):
+    """Beside the run, or without one."""
+    made = [Suggestion("ben", 2, ("ana", "cleo"))]
+    reader.keep("zoe", made)
+    found = reader.find("zoe", None)
+    assert (found.of_run, found.online) == (None, made)
+    assert 0 < nodes.client.ttl(layout.suggested("zoe", layout.ONLINE)) <= layout.ONLINE_SECONDS
+
+
+def test_who_was_dismissed_is_known_at_once(nodes, reader):
+    """For longer than anybody holds what they read of the tables."""
+    reader.dismiss("zoe", "ben")
+    reader.dismiss("zoe", "cleo")
+    assert reader.find("zoe", None).dismissed == {"ben", "cleo"}
+    assert reader.find("ben", None).dismissed == set()
+    assert 0 < nodes.client.ttl(layout.dismissed("zoe")) <= layout.DISMISSED_SECONDS
+
+
+def test_a_run_that_redis_lost_some_of_is_not_switched_to():
+    """Redis is killed while it is written, and comes back empty: what was written before is gone."""
+    with redis_node() as node:
+        writer, reader = SuggestedWriter(connect(node.url)), SuggestedReader(connect(node.url))
+        write(writer, FIRST)
+        histories = writer.histories()
+        writer.write(SECOND, lists(SECOND)[:600])
+        node.kill()
+        with pytest.raises(RedisAwayError):
+            writer.write(SECOND, lists(SECOND)[600:])
+        node.start()
+        eventually(lambda: _written(writer, lists(SECOND)[600:]), 600, within=10)
+        with pytest.raises(LostError):
+            writer.switch(run_of(SECOND), histories)
+        assert reader.run() is None
+        write(writer, SECOND)
+        assert shown(reader, "u7") == [f"of-{SECOND}"]
+
+
+def _written(writer, some):
+    try:
+        return writer.write(SECOND, some)
+    except RedisAwayError:
+        return 0
+
+
+def test_nor_one_that_a_node_of_a_cluster_lost_some_of():
+    """Its replica took its place: it may have lagged."""
+    with redis_cluster(replicated=True) as cluster:
+        writer, reader = SuggestedWriter(connect(cluster.url)), SuggestedReader(connect(cluster.url))
+        write(writer, FIRST)
+        histories = writer.histories()
+        writer.write(SECOND, lists(SECOND))
+        cluster.fail_over(next(node for node in cluster.masters() if node is not cluster.owner(layout.RUN)))
+        cluster.settle()
+        with pytest.raises(LostError):
+            writer.switch(run_of(SECOND), histories)
+        assert reader.run().version == FIRST

@@ -1,0 +1,1 @@
+"""Who to follow: a nightly computation over the whole graph, on Spark."""

@@ -1,0 +1,83 @@
+"""Warm timelines are compared with the tables now and then, and built anew where they differ or are old.
+
+Rule: nothing derived lives for ever. A timeline that is read is compared about once a day, by one of all processes:
+whom it shows with whom its reader follows and has not muted. If that differs, and in any case when it gets old, it is
+built anew, and the old one serves until it is replaced. heads.py says when. Nobody waits for it, and a process looks at
+one at a time; who is not looked at now is when they read the next page.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from murmuration_runtime import deadlines
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines.heads import Head
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.reader import TimelineReader
+from murmuration_timelines.shown import Shown
+from timeline_service.authors import Authors
+
+SECONDS = 30.0  # the longest that one may take
+_log = logging.getLogger(__name__)
+
+
+def beside(work: Callable[[], object]) -> None:
+    """Work in a thread that nobody waits for."""
+    threading.Thread(target=work, name="renewal", daemon=True).start()
+
+
+class Renewals:
+    """Safe among threads."""
+
+    def __init__(
+        self,
+        cache: TimelineReader,
+        authors: Authors,
+        read: Callable[[str], Timeline],
+        count: Callable[[str], object],
+        now: Callable[[], float],
+        start: Callable[[Callable[[], object]], object] = beside,
+    ) -> None:
+        """read: gathers a user's timeline from the database. count: is told what came of each comparison.
+
+        That is `same`, or `differed` or `old`; `overtaken` where a follow changed meanwhile, until the next day.
+        """
+        self._cache = cache
+        self._authors = authors
+        self._read = read
+        self._count = count
+        self._now = now
+        self._start = start
+        self._busy = threading.Lock()
+
+    def look(self, user_id: str, timeline: Timeline) -> None:
+        """Have a warm timeline compared if it is due."""
+        head = timeline.head
+        if head and head.is_due(self._now()) and self._busy.acquire(blocking=False):
+            try:
+                self._start(lambda: self._work(user_id, head))
+            except RuntimeError:  # there is no thread for it
+                self._busy.release()
+
+    def _work(self, user_id: str, head: Head) -> None:
+        try:
+            with deadlines.within(SECONDS):
+                self._compare(user_id, head)
+        except StoreAwayError as error:
+            _log.warning("a timeline was not compared: tomorrow", extra={"reason": str(error)})
+        except Exception:  # noqa: BLE001 - nobody waits for it, and the next look may be better
+            _log.exception("a timeline was not compared for an unforeseen reason")
+        finally:
+            self._busy.release()
+
+    def _compare(self, user_id: str, head: Head) -> None:
+        """Load the timeline before anything else is read: what changes from then on has the last word."""
+        home = self._cache.home
+        if not home.take_turn(user_id, head) or (was := home.load([user_id]).get(user_id)) is None:
+            return
+        shown = Shown.of(self._authors.of(user_id, self._cache.noted(user_id)))
+        outcome = "old" if head.is_old(self._now()) else "same" if was.shown == shown else "differed"
+        if outcome != "same" and not home.replace(user_id, was, self._read(user_id)):
+            outcome = "overtaken"
+        self._count(outcome)
