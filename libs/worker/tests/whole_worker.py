@@ -34,7 +34,9 @@ class Kafka:
         registry = Registry(os.environ["SCHEMA_REGISTRY_URL"])
         ids = {each.number: registry.register(self.topic.subject, each.schema) for each in self.topic.versions}
         self._codec = Codec(self.topic, ids, registry.schema)
-        self._producer = Producer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
+        servers = os.environ["KAFKA_BOOTSTRAP_SERVERS"]
+        # Without idempotence a first request that comes before the partition's leader is tried again behind the second.
+        self._producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
 
     def create(self, partitions):
         names = {self.topic.name: partitions, self.topic.dlq: 1}
