@@ -1,7 +1,7 @@
 """Write the CloudFormation templates beside this file anew, from schemas/tables, schemas/migrations and schemas/topics.
 
-tables.yaml has the tables, access.yaml a role for each service and each job, with a policy of no more than it needs,
-readers.yaml a policy for each topic, for consumers outside.
+tables.yaml has the tables; access/ has a template for each service and each job, with a role and a policy of no more
+than it needs; readers.yaml has a policy for each topic, for consumers outside.
 With --check nothing is written; the exit code is 1 if a template is not what its files say.
 """
 
@@ -30,7 +30,7 @@ TRUSTED = (
     '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity", '
     '"Principal": {"Federated": "arn:${AWS::Partition}:iam::${AWS::AccountId}:oidc-provider/${OidcIssuer}"}, '
     '"Condition": {"StringEquals": {"${OidcIssuer}:aud": "sts.amazonaws.com", '
-    '"${OidcIssuer}:sub": "system:serviceaccount:${Namespace}:${%s}"}}}]}'
+    '"${OidcIssuer}:sub": "system:serviceaccount:${Namespace}:${Account}"}}}]}'
 )
 
 
@@ -65,40 +65,52 @@ def _table(file: TableFile) -> dict[str, Any]:
     }
 
 
-def access() -> dict[str, Any]:
-    """Return the template of roles and policies."""
+def access() -> dict[str, dict[str, Any]]:
+    """Return a template for each service and each job: its role and its policies."""
     files = load(DATA)
     known = migrations.load(DATA, files)
-    who = sorted({service for file in files.values() for service in file.access} | {topic_rights.TOPICS_JOB})
+    who = {service for file in files.values() for service in file.access} | {topic_rights.TOPICS_JOB}
+    return {
+        JOBS.get(service, service): _access(
+            JOBS.get(service, service),
+            table_rights.statements(service, files, known),
+            topic_rights.statements(service, TOPICS),
+        )
+        for service in sorted(who)
+    }
+
+
+def _access(who: str, in_tables: list[Any], on_topics: list[Any]) -> dict[str, Any]:
     resources: dict[str, Any] = {}
-    outputs: dict[str, Any] = {}
-    accounts: dict[str, Any] = {}
-    for service in who:
-        name, said = _camel(service), JOBS.get(service, service)
-        account = f"{name}Account"
-        accounts[account] = {**NAME, "Default": said, "Description": f"ServiceAccount of {said}"}
-        policies: list[Any] = []
-        if allowed := table_rights.statements(service, files, known):
-            policies.append({"Ref": f"{name}Tables"})
-            resources[f"{name}Tables"] = _policy(f"What {said} may do in DynamoDB", allowed)
-        if allowed := topic_rights.statements(service, TOPICS):
-            policies.append({"Fn::If": ["MskIam", {"Ref": f"{name}Topics"}, {"Ref": "AWS::NoValue"}]})
-            resources[f"{name}Topics"] = {"Condition": "MskIam", **_policy(f"What {said} may do on MSK", allowed)}
-        resources[f"{name}Role"] = _role(said, account, policies)
-        resources[f"{name}Identity"] = _association(account, f"{name}Role")
-        outputs[f"{name}Role"] = {"Value": {"Fn::GetAtt": [f"{name}Role", "Arn"]}}
+    policies: list[Any] = []
+    if in_tables:
+        policies.append({"Ref": "Tables"})
+        resources["Tables"] = _policy(f"What {who} may do in DynamoDB", in_tables)
+    if on_topics:
+        policies.append({"Fn::If": ["MskIam", {"Ref": "Topics"}, {"Ref": "AWS::NoValue"}]})
+        resources["Topics"] = {"Condition": "MskIam", **_policy(f"What {who} may do on MSK", on_topics)}
+    conditions: dict[str, Any] = {
+        "Irsa": {"Fn::Not": [{"Fn::Equals": [{"Ref": "OidcIssuer"}, ""]}]},
+        "PodIdentity": {"Fn::Not": [{"Fn::Equals": [{"Ref": "EksCluster"}, ""]}]},
+    }
+    parameters: dict[str, Any] = {"TablePrefix": PREFIX} if in_tables else {}
+    if on_topics:
+        parameters |= _kafka()
+        conditions |= {"MskIam": {"Fn::Not": [{"Fn::Equals": [{"Ref": "MskCluster"}, ""]}]}, **OWN_GROUPS}
+    if "OwnGroups" not in str(on_topics):  # a producer alone: no group to name
+        parameters.pop("GroupPrefix", None)
+        conditions.pop("OwnGroups", None)
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": "Murmuration's roles: what each service may do in DynamoDB, and on MSK if it asks IAM",
-        "Parameters": _parameters() | accounts,
-        "Conditions": {
-            "Irsa": {"Fn::Not": [{"Fn::Equals": [{"Ref": "OidcIssuer"}, ""]}]},
-            "PodIdentity": {"Fn::Not": [{"Fn::Equals": [{"Ref": "EksCluster"}, ""]}]},
-            "MskIam": {"Fn::Not": [{"Fn::Equals": [{"Ref": "MskCluster"}, ""]}]},
-            **OWN_GROUPS,
+        "Description": f"Murmuration's {who}: what it may do in DynamoDB, and on MSK if it asks IAM",
+        "Parameters": {
+            **parameters,
+            **_cluster(),
+            "Account": {**NAME, "Default": who, "Description": f"ServiceAccount of {who}"},
         },
-        "Resources": resources,
-        "Outputs": outputs,
+        "Conditions": conditions,
+        "Resources": {**resources, "Role": _role(who, policies), "Identity": _association()},
+        "Outputs": {"Role": {"Value": {"Fn::GetAtt": ["Role", "Arn"]}}},
     }
 
 
@@ -137,11 +149,9 @@ def _kafka() -> dict[str, Any]:
     }
 
 
-def _parameters() -> dict[str, Any]:
+def _cluster() -> dict[str, Any]:
     text = {"Type": "String", "Default": ""}
     return {
-        "TablePrefix": PREFIX,
-        **_kafka(),
         "Namespace": {"Type": "String", "MinLength": 1, "Description": "the services' Kubernetes namespace"},
         "EksCluster": {**text, "Description": "for EKS Pod Identity: the cluster's name, without the account's id"},
         "OidcIssuer": {
@@ -160,7 +170,7 @@ def _policy(description: str, statements: list[Any]) -> dict[str, Any]:
     }
 
 
-def _role(said: str, account: str, policies: list[Any]) -> dict[str, Any]:
+def _role(who: str, policies: list[Any]) -> dict[str, Any]:
     cluster = "arn:${AWS::Partition}:eks:${AWS::Region}:${AWS::AccountId}:cluster/${EksCluster}"
     statement: dict[str, Any] = {
         "Effect": "Allow",
@@ -170,7 +180,7 @@ def _role(said: str, account: str, policies: list[Any]) -> dict[str, Any]:
             "StringEquals": {
                 "aws:SourceAccount": {"Ref": "AWS::AccountId"},
                 "aws:RequestTag/kubernetes-namespace": {"Ref": "Namespace"},
-                "aws:RequestTag/kubernetes-service-account": {"Ref": account},
+                "aws:RequestTag/kubernetes-service-account": {"Ref": "Account"},
             },
             "ArnEquals": {"aws:RequestTag/eks-cluster-arn": {"Fn::Sub": cluster}},
         },
@@ -179,22 +189,22 @@ def _role(said: str, account: str, policies: list[Any]) -> dict[str, Any]:
     return {
         "Type": "AWS::IAM::Role",
         "Properties": {
-            "Description": f"Murmuration's {said}",
-            "AssumeRolePolicyDocument": {"Fn::If": ["Irsa", {"Fn::Sub": TRUSTED % account}, trusted]},
+            "Description": f"Murmuration's {who}",
+            "AssumeRolePolicyDocument": {"Fn::If": ["Irsa", {"Fn::Sub": TRUSTED}, trusted]},
             "ManagedPolicyArns": policies,
         },
     }
 
 
-def _association(account: str, role: str) -> dict[str, Any]:
+def _association() -> dict[str, Any]:
     return {
         "Type": "AWS::EKS::PodIdentityAssociation",
         "Condition": "PodIdentity",
         "Properties": {
             "ClusterName": {"Ref": "EksCluster"},
             "Namespace": {"Ref": "Namespace"},
-            "ServiceAccount": {"Ref": account},
-            "RoleArn": {"Fn::GetAtt": [role, "Arn"]},
+            "ServiceAccount": {"Ref": "Account"},
+            "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
         },
     }
 
@@ -205,7 +215,8 @@ def _camel(name: str) -> str:
 
 def texts() -> dict[Path, str]:
     """Return each template's file and text."""
-    made = {HERE / "tables.yaml": tables(), HERE / "access.yaml": access(), HERE / "readers.yaml": readers()}
+    made = {HERE / "tables.yaml": tables(), HERE / "readers.yaml": readers()}
+    made |= {HERE / f"access/{who}.yaml": it for who, it in access().items()}
     return {
         path: HEAD + yaml.dump(it, Dumper=_Plain, sort_keys=False, width=WIDTH, default_flow_style=None)
         for path, it in made.items()

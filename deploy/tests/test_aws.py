@@ -21,7 +21,13 @@ MOST_OF_A_POLICY = 6_144  # characters but for white space
 
 @pytest.fixture(scope="module")
 def access():
-    return yaml.safe_load((AWS / "access.yaml").read_text())["Resources"]
+    """What each template of a role makes, by the service's name."""
+    return {path.stem: yaml.safe_load(path.read_text())["Resources"] for path in AWS.glob("access/*.yaml")}
+
+
+def resources(access):
+    """Return everything that the templates of roles make, with a name for each."""
+    return [(f"{service}: {name}", it) for service, made in access.items() for name, it in made.items()]
 
 
 def test_the_templates_are_what_their_files_say():
@@ -60,9 +66,9 @@ def test_where_a_stack_makes_the_tables_the_charts_values_say_so(environment):
 
 def test_templates_and_policies_are_not_too_large(access):
     """A policy with the longest names that are likely."""
-    for name in ("tables.yaml", "access.yaml", "readers.yaml"):
-        assert (AWS / name).stat().st_size < MOST_BYTES
-    for name, resource in access.items():
+    for path in AWS.rglob("*.yaml"):
+        assert path.stat().st_size < MOST_BYTES, path.name
+    for name, resource in resources(access):
         if resource["Type"] == "AWS::IAM::ManagedPolicy":
             text = re.sub(r"\s", "", json.dumps(resource["Properties"]["PolicyDocument"]))
             assert len(re.sub(r"\$\{[^}]+}", "x" * 24, text)) < MOST_OF_A_POLICY, name
@@ -71,7 +77,7 @@ def test_templates_and_policies_are_not_too_large(access):
 def test_a_read_by_key_may_leave_select_out_and_a_query_may_not(access):
     """IAM knows Select as a parameter of Query and Scan; a condition on a key that is never told refuses everything."""
     asked = {}
-    for resource in access.values():
+    for _, resource in resources(access):
         for statement in resource["Properties"].get("PolicyDocument", {}).get("Statement", ()):
             for operator, keys in statement.get("Condition", {}).items():
                 if "dynamodb:Select" in keys:
@@ -82,17 +88,16 @@ def test_a_read_by_key_may_leave_select_out_and_a_query_may_not(access):
 
 def test_a_role_is_for_one_service_account_alone(access):
     """By Pod Identity's tags, or by the issuer's subject."""
-    roles = {name: it["Properties"]["AssumeRolePolicyDocument"] for name, it in access.items() if name.endswith("Role")}
+    roles = [made["Role"]["Properties"]["AssumeRolePolicyDocument"] for made in access.values()]
     assert len(roles) == 9
-    for name, trusted in roles.items():
+    for trusted in roles:
         _, irsa, pods = trusted["Fn::If"]
-        account = f"{name.removesuffix('Role')}Account"
         (statement,) = json.loads(irsa["Fn::Sub"])["Statement"]
         subject = statement["Condition"]["StringEquals"]["${OidcIssuer}:sub"]
-        assert subject == f"system:serviceaccount:${{Namespace}}:${{{account}}}"
+        assert subject == "system:serviceaccount:${Namespace}:${Account}"
         (statement,) = pods["Statement"]
         tags = statement["Condition"]["StringEquals"]
-        assert tags["aws:RequestTag/kubernetes-service-account"] == {"Ref": account}
+        assert tags["aws:RequestTag/kubernetes-service-account"] == {"Ref": "Account"}
         assert tags["aws:RequestTag/kubernetes-namespace"] == {"Ref": "Namespace"}
 
 
@@ -103,14 +108,14 @@ def test_on_msk_a_service_may_do_what_kafkas_acls_allow_it(access):
     wanted = {(it.service, it.name, it.operation) for it in grants(TOPICS, str, str)}
     found = set()
     for service in {service for service, _, _ in wanted}:
-        name = "".join(word.capitalize() for word in service.split("-"))
-        for statement in access[f"{name}Topics"]["Properties"]["PolicyDocument"]["Statement"]:
+        for statement in access[service]["Topics"]["Properties"]["PolicyDocument"]["Statement"]:
             actions = {action.removeprefix("kafka-cluster:") for action in statement["Action"]}
             for resource in statement["Resource"]:
                 text = resource["Fn::Sub"] if isinstance(resource["Fn::Sub"], str) else resource["Fn::Sub"][0]
                 found |= {(service, text.rpartition("}")[2], it) for it, words in said.items() if words & actions}
     assert found == wanted
-    assert not access.keys() & {"FollowServiceTopics", "TweetServiceTopics", "TimelineServiceTopics"}
+    edges = ("follow-service", "tweet-service", "timeline-service")
+    assert not any("Topics" in access[service] for service in edges)
 
 
 @pytest.mark.parametrize("stem", TOPICS)

@@ -1,4 +1,4 @@
-"""What a request to DynamoDB asks of IAM, and whether deploy/aws/access.yaml allows it, decided offline.
+"""What a request to DynamoDB asks of IAM, and whether its template in deploy/aws/access allows it, decided offline.
 
 Rule: what IAM is told are the attributes that the request names, not those that come back; so a read that names none
 asks for ALL_ATTRIBUTES. A transaction asks for each of its actions; a batch for its action on each of its tables.
@@ -20,10 +20,12 @@ from murmuration_testkit.services import SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
-TEMPLATE = REPOSITORY / "deploy/aws/access.yaml"
+TEMPLATES = REPOSITORY / "deploy/aws/access"
 FILES = load(DATA)
 TABLES_JOB = "deploy"
+FILE_NAMES = {TABLES_JOB: "tables"}  # of those whose template has another name: its chart's
 READS = {"BatchGetItem", "GetItem", "Query", "Scan"}
 WRITES = {"ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem"}
 ATTRIBUTES, SELECT, RETURNED = "dynamodb:Attributes", "dynamodb:Select", "dynamodb:ReturnValues"
@@ -66,23 +68,33 @@ class Statement(NamedTuple):
 
 @cache
 def policies() -> dict[str, list[Statement]]:
-    """Return what the template allows each service in DynamoDB, with no prefix before the tables' names."""
-    resources = yaml.safe_load(TEMPLATE.read_text("utf-8"))["Resources"]
-    found = {}
-    for service in sorted({service for file in FILES.values() for service in file.access}):
-        name = "".join(word.capitalize() for word in service.split("-"))
-        found[service] = [
+    """Return what the templates allow each service in DynamoDB, with no prefix before the tables' names."""
+    return {
+        service: [
             Statement(tuple(it["Action"]), tuple(_plain(each) for each in it["Resource"]), it.get("Condition", {}))
-            for it in resources[f"{name}Tables"]["Properties"]["PolicyDocument"]["Statement"]
+            for it in _statements(service)
         ]
-    return found
+        for service in sorted({service for file in FILES.values() for service in file.access})
+    }
+
+
+def template(service: str) -> Path:
+    """Return the file of a service's role and policies."""
+    return TEMPLATES / f"{FILE_NAMES.get(service, service)}.yaml"
+
+
+def _statements(service: str) -> list[Any]:
+    tables: list[Any] = yaml.safe_load(template(service).read_text("utf-8"))["Resources"]["Tables"]["Properties"][
+        "PolicyDocument"
+    ]["Statement"]
+    return tables
 
 
 def refusal(service: str, ask: Ask) -> str:
     """Say what IAM would refuse; nothing if it allows it."""
     if any(statement.allows(ask) for statement in policies()[service]):
         return ""
-    return f"{service} asks for {ask}, and its policy in deploy/aws/access.yaml does not allow it"
+    return f"{service} asks for {ask}, and {template(service).relative_to(REPOSITORY)} does not allow it"
 
 
 def unused(asked: Mapping[str, Iterable[Ask]]) -> list[str]:
