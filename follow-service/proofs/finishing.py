@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+import boto3
+from botocore.config import Config
+
 from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, USERS
 from murmuration_testkit.dynamodb_local import DynamoDbLocal, dynamodb_local
 from murmuration_testkit.ports import free_port
@@ -122,6 +125,12 @@ def _finisher(store: DynamoDbLocal) -> Iterator["subprocess.Popen[bytes]"]:
             process.send_signal(signal.SIGKILL)
 
 
+def _patient(store: DynamoDbLocal) -> Any:
+    """Connect, and wait for a store that has very much to do."""
+    config = Config(read_timeout=60, retries={"total_max_attempts": 3})
+    return boto3.client("dynamodb", endpoint_url=store.url, config=config)
+
+
 def _count(store: DynamoDbLocal, table: str, name: str, value: str, index: str = "") -> int:
     pages = (
         store.client()
@@ -139,7 +148,7 @@ def _count(store: DynamoDbLocal, table: str, name: str, value: str, index: str =
 
 
 def _write(store: DynamoDbLocal, table: str, rows: Iterable[Row]) -> None:
-    client = store.client()
+    client = _patient(store)
     puts: Iterator[Any] = ({"PutRequest": {"Item": row}} for row in rows)
     while some := list(islice(puts, 25)):
         unwritten = client.batch_write_item(RequestItems={table: some})["UnprocessedItems"]
