@@ -102,12 +102,14 @@ class MemoryKafka:
         self.log = []
         self.instead = []
         self.away = False
+        self.tried = 0  # batches that were begun while it was away
 
     @contextmanager
     def publisher(self):
         yield self
 
     def begin(self, messages):
+        self.tried += self.away
         return MemoryBatch(self, messages)
 
     def publish_alone(self, message, given_up):

@@ -18,6 +18,7 @@ from cdc_bridge.orders import Orders
 from cdc_bridge.pages import GapError
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.shown_streams import ShownStreams
 from cdc_bridge.tips import QUIET_MS
 from cdc_bridge.translate import TABLES
 from cdc_bridge.turns import Turns
@@ -26,7 +27,7 @@ from contracts.examples import codec
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.metrics import METRICS
 from murmuration_runtime.readiness import Readiness
-from murmuration_testkit.waiting import eventually
+from murmuration_testkit.waiting import eventually, steadily
 
 from .memory import LEASE_MS, MemoryKafka, MemoryLeases, MemoryShard, MemoryStreams, hold
 from .records import edge, record
@@ -94,7 +95,16 @@ def world():
         )
         sharing = Sharing(world.leases, owner, TABLES, LEASE_MS, lambda: world.now, lambda: world.now)
         one = Coordinator(
-            ["followers"], discovery, sharing, reader, turns, readiness, look_seconds, 0.2, lambda: world.now
+            ["followers"],
+            discovery,
+            sharing,
+            reader,
+            turns,
+            readiness,
+            look_seconds,
+            0.2,
+            lambda: world.now,
+            ShownStreams(world.leases, discovery.listings.last, lambda: world.now),
         )
         world.readiness[one] = readiness
         return one
@@ -375,6 +385,31 @@ def test_the_table_says_until_when_everything_is_published(world):
         return NOW + QUIET_MS <= world.leases.rows("table/followers")[ARN].tip_at <= world.now - QUIET_MS
 
     eventually(is_published_later)
+
+
+def test_the_table_says_until_when_all_that_was_shown_is_published_and_no_longer_while_kafka_is_away(world):
+    """The row of the stream is what others rely on, with records on the way and without."""
+    world.start()
+    eventually(lambda: published(world, 5))
+
+    def shown_until():
+        return world.leases.rows("table/followers")[ARN].shown_until
+
+    def is_shown(moment):
+        world.now += 500
+        return shown_until() > moment
+
+    moment = world.now
+    eventually(lambda: is_shown(moment + QUIET_MS))
+    world.kafka.away = True
+    world.streams.listed["old"].records += records(6, 7)
+    eventually(lambda: world.kafka.tried)
+    kept = shown_until()
+    world.now += 60_000
+    steadily(lambda: shown_until() <= kept + QUIET_MS, True, during=0.5)
+    world.kafka.away = False
+    eventually(lambda: published(world, 7))
+    eventually(lambda: is_shown(kept + 60_000))
 
 
 def away(error):

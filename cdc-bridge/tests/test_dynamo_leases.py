@@ -176,3 +176,14 @@ class TestLostAnswers:
         row = forgetful.rows(arn)["shard"]
         assert forgetful.overrule(arn, row, replace(row, state=State.GAP, gap="lost"))
         assert not forgetful.overrule(arn, row, replace(row, state=State.GAP, gap="another"))
+
+
+def test_until_when_a_stream_has_shown_all_never_moves_back_and_makes_no_row():
+    """Whichever bridge says it last; a stream that nobody noted has none."""
+    leases = MemoryLeases()
+    leases.show("table/followers", "arn", 5)
+    assert leases.rows("table/followers") == {}
+    leases.note("table/followers", Row("arn", State.READING))
+    for until in (7, 9, 8):
+        leases.show("table/followers", "arn", until)
+    assert leases.rows("table/followers")["arn"].shown_until == 9

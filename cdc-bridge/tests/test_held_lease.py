@@ -134,3 +134,15 @@ def test_no_order_wipes_out_a_gap_that_it_has_not_seen():
     assert leases.rows("arn")["shard"].gap == "lost"
     now = leases.rows("arn")["shard"]
     assert leases.overrule("arn", now, replace(now, gap=None))
+
+
+def test_what_was_shown_is_written_with_the_next_renewal_and_outlives_the_owner(world):
+    """It never moves backwards, and whoever takes the shard next has said nothing yet."""
+    for until in (NOW + 5, NOW + 3):
+        world.held.note_shown(until)
+    assert world.row().shown_until == 0
+    world.held.renew()
+    assert world.row().shown_until == NOW + 5
+    world.held.release()
+    hold(world.leases, "arn", "shard", lambda: NOW, owner="another").renew()
+    assert world.row().shown_until == NOW + 5

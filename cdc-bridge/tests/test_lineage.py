@@ -17,6 +17,7 @@ from cdc_bridge.lineage import (
     lost,
     prunable,
     readable,
+    shown,
     strangers,
     tip,
 )
@@ -160,3 +161,28 @@ def test_a_child_that_is_not_listed_yet_holds_up_its_stream(listed):
 def test_the_states_are_those_that_the_tables_file_names():
     """Others read them too: count-aggregator looks for what has ended."""
     assert {*State} == {*load(DATA)["leases"].attributes["state"].values}
+
+
+def showing(name, until, state=State.READING, gap=None):
+    return Row(name, state, since=NOW, tip_at=NOW, gap=gap, shown_until=until)
+
+
+@pytest.mark.parametrize(
+    ("listing", "known", "until"),
+    [
+        ([PARENT], [showing("parent", 7)], 7),
+        ([PARENT, Shard("other", None)], [showing("parent", 7), showing("other", 5)], 5),
+        ([PARENT], [showing("parent", 7, State.GAP, gap="lost")], 0),
+        ([PARENT], [showing("parent", 7, gap="lost, and passed")], 0),
+        ([PARENT], [showing("parent", 7, State.ENDED)], 7),  # its child is not listed yet
+        ([PARENT, CHILD], [showing("parent", 7, State.ENDED)], 7),  # or nobody has begun it
+        ([PARENT, CHILD], [showing("parent", 7, State.ENDED), showing("child", 0)], 0),
+        ([PARENT, CHILD], [showing("parent", 7, State.ENDED), showing("child", 9)], 9),
+        ([PARENT, CHILD], [showing("parent", 7), showing("child", 9)], 7),
+        ([CHILD], [], 0),
+        ([], [], 0),
+    ],
+)
+def test_a_stream_has_shown_as_much_as_the_shard_that_is_furthest_behind(listing, known, until):
+    """Also one that nobody has listed yet, for it can only follow one that ended; and what was lost is never shown."""
+    assert shown(listing, {row.shard_id: row for row in known}, NOW) == until

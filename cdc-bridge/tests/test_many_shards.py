@@ -21,6 +21,7 @@ from cdc_bridge.lineage import State
 from cdc_bridge.settings import Settings
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.shown_streams import ShownStreams
 from cdc_bridge.translate import TABLES
 from cdc_bridge.turns import Turns
 from contracts import TOPICS
@@ -111,7 +112,8 @@ def bridge(aws, kafka, hanging, over):
         discovery = Discovery(streams, leases, dict, Policy.FAIL, State.LEFT, lambda *_: False, aws.ms, steady)
         sharing = Sharing(leases, "me", TABLES, LEASE_MS, aws.ms, steady)
         parts = discovery, sharing, reader, turns, Readiness()
-        coordinator = Coordinator(["followers"], *parts, 1, 5, steady)
+        shown_streams = ShownStreams(leases, discovery.listings.last, aws.ms)
+        coordinator = Coordinator(["followers"], *parts, 1, 5, steady, shown_streams)
         running = threading.Thread(target=coordinator.run)
         running.start()
         try:

@@ -29,6 +29,7 @@ from cdc_bridge.leases import table_key
 from cdc_bridge.lineage import State
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.shown_streams import ShownStreams
 from cdc_bridge.translate import TABLES
 from contracts import TOPICS
 from contracts.examples import codec
@@ -160,7 +161,8 @@ class Model(RuleBasedStateMachine):
 
         discovery = Discovery(streams, leases, dict, Policy.CONTINUE, State.LEFT, has_older_rows, clock.ms, steady)
         sharing = Sharing(leases, name, TABLES, LEASE_MS, clock.ms, steady)
-        return Stepped(["followers"], discovery, sharing, reader, ByHand(), Readiness(), 2, 1, steady)
+        shown = ShownStreams(leases, discovery.listings.last, clock.ms)
+        return Stepped(["followers"], discovery, sharing, reader, ByHand(), Readiness(), 2, 1, steady, shown)
 
     def rows(self, partition):
         """Return the leases' rows as they are."""

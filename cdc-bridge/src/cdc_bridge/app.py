@@ -21,6 +21,7 @@ from cdc_bridge.lineage import ShardKey, State
 from cdc_bridge.settings import Settings, Start
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.shown_streams import ShownStreams
 from cdc_bridge.translate import TABLES
 from cdc_bridge.turns import Turns
 from contracts import TOPICS, Codec, ContractError
@@ -129,4 +130,5 @@ def _coordinator(
         look_seconds,
         grace_seconds=settings.lease_seconds / 2,
         steady=steady_ms,
+        shown_streams=ShownStreams(leases, discovery.listings.last, now_ms),
     )

@@ -19,6 +19,7 @@ from cdc_bridge.lineage import Row, ShardKey
 from cdc_bridge.renewals import Renewals
 from cdc_bridge.shard_reader import ShardReader
 from cdc_bridge.sharing import Sharing
+from cdc_bridge.shown_streams import ShownStreams
 from cdc_bridge.turns import Turns
 from contracts import ContractError
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
@@ -55,6 +56,7 @@ class Coordinator:
         look_seconds: float,
         grace_seconds: float,
         steady: Callable[[], int],
+        shown_streams: ShownStreams,
     ) -> None:
         self._discovery = discovery
         self._sharing = sharing
@@ -73,7 +75,8 @@ class Coordinator:
         self._due_seconds = look_seconds
         self._stopping = threading.Event()
         self._wake = threading.Event()
-        self.renewals = Renewals(self._held, look_seconds, steady)
+        self._prompt = frozenset(shown_streams.tables)
+        self.renewals = Renewals(self._held, look_seconds, steady, self._prompt_held, shown_streams.tell)
 
     def run(self) -> None:
         """Coordinate until somebody says stop; then finish the pages in hand and give the leases back."""
@@ -164,6 +167,9 @@ class Coordinator:
 
     def _held(self) -> list[HeldLease]:
         return [reader.lease for reader in list(self._readers.values())]
+
+    def _prompt_held(self) -> list[HeldLease]:
+        return [reader.lease for shard, reader in list(self._readers.items()) if shard.table in self._prompt]
 
     def _apart_seconds(self) -> float:
         return max(APART_SECONDS, sum(self._discovery.rows_read.values()) / ROWS_A_SECOND)

@@ -86,7 +86,7 @@ class Discovery:
         self._older_rows = older_rows
         self._clock = clock
         self._steady = steady
-        self._listings = Listings(self._shards, bridges, clock, steady)
+        self.listings = Listings(self._shards, bridges, clock, steady)
         self.rows_read: dict[str, int] = {}  # by table, in its last look
         self.away: dict[str, StoreAwayError | None] = {}  # why a table did not name its stream in its last look
         self._absences: defaultdict[str, Absences] = defaultdict(Absences)  # by stream
@@ -157,7 +157,7 @@ class Discovery:
         known = self._leases.rows(key)
         if stream_arn in known:
             return
-        listing = self._listings.of(stream_arn).shards
+        listing = self.listings.of(stream_arn).shards
         if not listing:  # it is being made
             return
         noted = self._leases.rows(stream_arn)  # by whoever was cut short: go on where they ended
@@ -188,7 +188,7 @@ class Discovery:
         """List a stream's shards, and write down what has become of those that it no longer names."""
         stream_arn = stream.shard_id
         rows = self._leases.rows(stream_arn)
-        found = self._listings.of(stream_arn)
+        found = self.listings.of(stream_arn)
         listing, listed_at = found.shards, found.listed_at
         if self._steady() - self._begun_at.get(stream_arn, -APART_MS) < APART_MS:
             for shard in (shard for shard in listing if shard.shard_id not in rows):

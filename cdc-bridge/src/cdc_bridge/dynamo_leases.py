@@ -34,6 +34,7 @@ _NAMES = {
         LEASES.state,
         LEASES.position,
         LEASES.tip_at,
+        LEASES.shown_until,
         LEASES.since,
         LEASES.gap,
         LEASES.tables,
@@ -120,6 +121,9 @@ class LeaseTable(Leases):
             ":tip_at": {"N": str(progress.tip_at)},
             ":one": {"N": "1"},
         }
+        if progress.shown_until:
+            sets.append("#shown_until = :shown")
+            values[":shown"] = {"N": str(progress.shown_until)}
         removes, condition = [], ""
         if progress.position is None and progress.gap is None:  # nor may an old write that comes late take one away
             condition = " AND attribute_not_exists(#position)"
@@ -172,6 +176,13 @@ class LeaseTable(Leases):
         with suppress(LeaseLostError):
             values = {":tip_at": {"N": str(tip_at)}}
             self._update(of, stream_arn, "SET #tip_at = :tip_at", "#tip_at < :tip_at", values)
+
+    def show(self, of: str, stream_arn: str, shown_until: int) -> None:
+        with suppress(LeaseLostError):
+            values = {":shown": {"N": str(shown_until)}}
+            is_later = "(attribute_not_exists(#shown_until) OR #shown_until < :shown)"
+            known = f"attribute_exists(#state) AND {is_later}"
+            self._update(of, stream_arn, "SET #shown_until = :shown", known, values)
 
     def prune(self, of: str, row: Row) -> None:
         with suppress(LeaseLostError), _errors(self._table):

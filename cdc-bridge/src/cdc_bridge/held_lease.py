@@ -57,6 +57,12 @@ class HeldLease:
         with self._remembering:
             self._progress = replace(self._progress, tip_at=max(tip_at, self._progress.tip_at))
 
+    def note_shown(self, shown_until: int) -> None:
+        """Remember until when all that the shard has shown is published; never moves backwards."""
+        with self._remembering:
+            later = max(shown_until, self._progress.shown_until)
+            self._progress = replace(self._progress, shown_until=later)
+
     def opened(self) -> None:
         """Remember that the shard had nothing up to its tip, so that whatever comes is published."""
         with self._remembering:

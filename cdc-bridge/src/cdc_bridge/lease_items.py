@@ -18,6 +18,7 @@ def row_of(item: dict[str, Any]) -> Row:
         renewals=int(item[LEASES.renewals]["N"]) if LEASES.renewals in item else 0,
         since=int(item[LEASES.since]["N"]) if LEASES.since in item else 0,
         tip_at=int(item[LEASES.tip_at]["N"]) if LEASES.tip_at in item else 0,
+        shown_until=int(item[LEASES.shown_until]["N"]) if LEASES.shown_until in item else 0,
         gap=item[LEASES.gap]["S"] if LEASES.gap in item else None,
         tables=frozenset(item[LEASES.tables]["SS"]) if LEASES.tables in item else frozenset(),
         part=item[LEASES.stream_arn]["S"],
@@ -43,6 +44,7 @@ def item_of(part: str, row: Row) -> dict[str, Any]:
         LEASES.renewals: row.renewals,
         LEASES.since: row.since,
         LEASES.tip_at: row.tip_at,
+        LEASES.shown_until: row.shown_until,
     }
     written = {name: {"S": str(text)} for name, text in texts.items() if text is not None}
     return key_of(part, row.shard_id) | written | {name: {"N": str(number)} for name, number in numbers.items()}

@@ -48,6 +48,7 @@ class Progress:
     since: int
     tip_at: int
     gap: str | None = None
+    shown_until: int = 0
 
 
 class Leases(Protocol):
@@ -81,6 +82,9 @@ class Leases(Protocol):
 
     def advance(self, of: str, stream_arn: str, tip_at: int) -> None:
         """Remember until when a whole stream is published; never moves backwards."""
+
+    def show(self, of: str, stream_arn: str, shown_until: int) -> None:
+        """Remember until when all that a whole stream has shown is published; never moves backwards."""
 
     def prune(self, of: str, row: Row) -> None:
         """Forget a row, unless somebody has taken or changed it since."""

@@ -62,6 +62,7 @@ class Row:
     since: int = 0  # whatever was committed after this moment (ms) must be published, or told as a gap
     tip_at: int = 0  # whatever had to be published and was committed before this moment is published
     gap: str | None = None  # what was lost, until an operator clears it
+    shown_until: int = 0  # whatever its stream had shown before this moment is published; 0 says nothing
     tables: frozenset[str] = frozenset()  # of a bridge: whose streams it reads; of one up to 0.3.0 none
     part: str = field(default="", compare=False)  # the partition of the leases table in which it lies; "" before that
 
@@ -174,3 +175,20 @@ def tip(listing: Iterable[Shard], rows: Mapping[str, Row], listed_at: int) -> in
         if row.state is not State.ENDED or is_childless:
             tips.append(row.tip_at)
     return min(tips)
+
+
+def shown(listing: Iterable[Shard], rows: Mapping[str, Row], now: int) -> int:
+    """Say until when all that a whole stream has shown is published; 0 if that is not known.
+
+    Of an open shard that also says that it had no children by then. What was lost, and is not cleared yet, is no more
+    published than what a child has that is not listed yet, or not begun.
+    """
+    shards = list(listing)
+    parents = {shard.parent_id for shard in shards}
+    of_parents = [rows.get(shard.parent_id or "") for shard in shards if shard.shard_id not in rows]
+    untils = [row.shown_until if row else 0 for row in of_parents]
+    for name, row in rows.items():
+        is_childless = name not in parents and now - max(row.since, row.tip_at) < RETENTION_MS + CLOCKS_MS
+        if row.state is not State.ENDED or is_childless or row.gap:
+            untils.append(0 if row.gap else row.shown_until)
+    return min(untils, default=0)

@@ -39,6 +39,11 @@ class Listings:
         self._steady = steady
         self._last: dict[str, tuple[Listing, int]] = {}
 
+    def last(self, stream_arn: str) -> Sequence[Shard]:
+        """Return what the last listing named; nothing if there was none."""
+        known = self._last.get(stream_arn)
+        return known[0].shards if known else ()
+
     def of(self, stream_arn: str) -> Listing:
         """Return the last listing, or a new one when it is due."""
         now = self._steady()

@@ -61,11 +61,18 @@ class Tip:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """Until when whatever the shard has shown is published."""
+
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The shard is published to its end."""
 
 
-Action = Publish | Checkpoint | Opened | Tip | Finished
+Action = Publish | Checkpoint | Opened | Tip | Shown | Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,12 @@ def plan(
     tip_at: int | None,
     refusals: Refusals,
     messages_of: Callable[[Record], Sequence[Message]],
+    shown_until: int | None = None,
 ) -> Iterator[Action]:
-    """Say what to do, in this order, with the page behind read_to; once it is published, the shard is until tip_at."""
+    """Say what to do, in this order, with the page behind read_to.
+
+    Once it is published, the shard is until tip_at, and what it has shown is until shown_until.
+    """
     old = list(takewhile(lambda record: _is_old(record, progress), page.records))
     new = page.records[len(old) :]
     if new and not refusals.one_by_one:
@@ -102,6 +113,8 @@ def plan(
         yield Checkpoint(position_of(record))
     if tip_at is not None and (page.records or not page.last):
         yield Tip(tip_at)
+    if shown_until is not None and not page.last:
+        yield Shown(shown_until)
     at_tip = is_tip(page) and not page.last
     if at_tip and wants_only_what_is_left(progress) and not new:
         behind = position_of(old[-1]) if old else read_to

@@ -25,16 +25,18 @@ from cdc_bridge.shard_progress import (
     Opened,
     Publish,
     Refusals,
+    Shown,
     Tip,
     TooLateError,
     Verdict,
     check_beginning,
+    is_tip,
     judge,
     plan,
     position_of,
 )
 from cdc_bridge.shard_report import ShardReport
-from cdc_bridge.tips import Quiet
+from cdc_bridge.tips import Quiet, Showing
 from cdc_bridge.translate import Record
 from contracts import Codec
 from murmuration_runtime.errors import StoreAwayError
@@ -192,20 +194,22 @@ class ShardReader:
         """Read and publish page after page; True at the shard's end, False when told to stop."""
         pages = PagesAhead(self._pages(), self._threads, self._wall)
         read_to, pause = None if self._from_oldest else self.lease.progress.position, 0.0
-        quiet = Quiet()
+        quiet, showing = Quiet(), Showing()
         with self._publisher() as publisher:
             while not self._stopping.is_set():
                 self._check_lease()  # with no records too: whoever has it now would read beside us
                 began = self._steady()
                 page, asked_at = pages.read(read_to)
                 tip_at = quiet.tip(page.records, asked_at)
+                shown_until = showing.until(asked_at, is_tip=is_tip(page))
                 self._absences = Absences()
                 self._report.read(len(page.records))
                 page_end = position_of(page.records[-1]) if page.records else read_to
                 pause = pause_after(len(page.records), pause)
                 if not (pause or page.last):
                     pages.fetch(page_end)
-                for action in plan(page, self.lease.progress, read_to, tip_at, self._refusals, self._messages):
+                known = self.lease.progress, read_to, tip_at, self._refusals
+                for action in plan(page, *known, self._messages, shown_until):
                     match action:
                         case Publish():
                             yield from self._publish(publisher, action)
@@ -216,6 +220,8 @@ class ShardReader:
                             self.lease.opened()
                         case Tip(at):
                             self.lease.note_tip(at)
+                        case Shown(until):
+                            self.lease.note_shown(until)
                         case Finished():
                             return True
                 read_to, self._refusals = page_end, Refusals()

@@ -159,6 +159,7 @@ class LEASES(Table):
     ENDED = "ended"
     GAP = "gap"
     tip_at = "tip_at"
+    shown_until = "shown_until"
     since = "since"
     position = "position"
     owner = "owner"
