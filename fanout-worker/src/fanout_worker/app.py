@@ -3,19 +3,24 @@
 from functools import partial
 from typing import NoReturn
 
-from contracts import Event
+from contracts import TOPICS, Event
 from fanout_worker.deliveries import Deliveries
+from fanout_worker.dynamo_bridge import DynamoBridge
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import DynamoFollows
 from fanout_worker.dynamo_mutes import DynamoMutes
 from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import Settings
+from fanout_worker.settling import Settling
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime import dynamo
+from murmuration_runtime.kafka import KafkaTopics
 from murmuration_runtime.settings import read
 from murmuration_timelines import reset_timelines
 from murmuration_timelines.celebrity_index import CelebrityIndex
+from murmuration_timelines.edges import TABLES
 from murmuration_timelines.writer import TimelineWriter, connect
+from murmuration_worker.acknowledged import Acknowledged
 from murmuration_worker.messages import Batch
 from murmuration_worker.progress import Progress
 from murmuration_worker.worker import consume, run_worker
@@ -33,8 +38,16 @@ def fan_out() -> NoReturn:
     tweets = DynamoTweets(dynamodb, settings.table_prefix)
     celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
-    progress = Progress()
+    progress, acknowledged = Progress(), Acknowledged()
     writer = TimelineWriter(nodes)
+    edges = KafkaTopics(settings, [TOPICS[topic] for topic in TABLES])
+    settling = Settling(
+        DynamoBridge(dynamodb, settings.table_prefix),
+        edges.ends,
+        acknowledged.offsets,
+        partial(edges.committed, SERVICE),
+        writer.settle,
+    )
     deliveries = Deliveries(
         writer,
         follows,
@@ -63,4 +76,6 @@ def fan_out() -> NoReturn:
         repair="python -m fanout_worker cold --all",
         rebuild=partial(reset_timelines.of_everybody, nodes, heartbeat=progress.heartbeat),
         progress=progress,
+        acknowledged=acknowledged,
+        beside={"settled edges": settling.look},
     )

@@ -1,5 +1,6 @@
 """What Redis and its scripts promise: the same tests on the fake, on Redis, and on a cluster."""
 
+import time
 import uuid
 from contextlib import closing, suppress
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from contracts.ids import first_id
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_timelines import heads, layout, reset_timelines
+from murmuration_timelines.edges import PARTITIONS
 from murmuration_timelines.fake import FakeNodes
 from murmuration_timelines.layout import BEGINNING, CAP, SLACK, VERSION
 from murmuration_timelines.merge import Timeline
@@ -56,6 +58,20 @@ class TestPromises:
     @pytest.fixture
     def home(self, reader):
         return reader.home
+
+    def test_edges_are_settled_until_the_earliest_of_all_and_that_never_moves_back(self, writer, reader, nodes):
+        """Whoever says it, in whatever order; until all are said, nobody knows."""
+        evict(nodes, layout.EDGES_SETTLED)
+        assert reader.edges_settled() == 0
+        now = int(time.time() * 1000) + 3_600_000  # later than what the stack's own worker says
+        first, *others = sorted(PARTITIONS)
+        writer.settle({first: now})
+        writer.settle(dict.fromkeys(others, now + 5))
+        assert reader.edges_settled() == now
+        writer.settle({first: now + 2})
+        writer.settle({first: now + 1})
+        assert reader.edges_settled() == now + 2
+        evict(nodes, layout.EDGES_SETTLED)
 
     def test_what_was_committed_is_loaded(self, timelines, somebody):
         """Ids, floor and followees come back as they went in."""

@@ -126,6 +126,15 @@ class FakeScripts:
         self._drop(*(key for (key,), there in zip(items, found, strict=True) if there))
         return found
 
+    def _settle(self, key: str, _seconds: int, *pairs: Any) -> int:
+        known = self.values.setdefault(key, {})
+        for field, until in zip(pairs[::2], pairs[1::2], strict=True):
+            known[field] = str(max(int(until), int(known.get(field, 0))))
+        return 1
+
+    def _hgetall(self, key: str) -> dict[str, str]:
+        return {**self.values.get(key, {})}
+
     def _expire(self, key: str, _seconds: int) -> int:
         return int(key in self.values)
 

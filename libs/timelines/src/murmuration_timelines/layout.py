@@ -10,6 +10,7 @@
 | `recent:{USER}` | sorted set | USER's newest 100 tweet ids, all with the score 0 | 1 hour |
 | `tweet:{ID}` | string | PREFIX, the author's id, a space, the JSON that clients get | 7 days |
 | `tweet:{ID}` | string | nothing: a tombstone, the tweet is deleted | 8 days |
+| `edges_settled` | hash | until when each partition of follows and mutes is settled (edges.py), in ms | 1 minute |
 | `followees:{USER}`, `author_followees:{USER}` | string | what the first release's readers had for `…_shown` | |
 
     PREFIX   "!", the version of the layout, ":", and the history of the node, 16 digits of which 8 are another after
@@ -63,6 +64,10 @@ NOTE_SECONDS = 600  # far longer than an index of DynamoDB lags behind its table
 BODY_SECONDS = 7 * 86_400
 TOMBSTONE_SECONDS = 8 * 86_400  # outlives every body
 RIGHT_SECONDS = 5  # that a body may take to be read; a tombstone that is evicted sooner was hardly there
+
+
+EDGES_SETTLED = "edges_settled"
+SETTLED_SECONDS = 60  # it is written twice a second
 
 
 def version_text(version: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from contracts.ids import first_id
 from murmuration_runtime.redis_nodes import Item, Nodes
 from murmuration_timelines import layout
+from murmuration_timelines.edges import settled_until
 from murmuration_timelines.layout import MARKER, VERSION
 from murmuration_timelines.redis_timelines import CachedTimelines
 from murmuration_timelines.scripts import BODIES, FILL, RECENT
@@ -41,6 +42,11 @@ class TimelineReader:
         """Return the followees whose edge changed lately: an index may not know yet."""
         with self._nodes.errors_named():
             return [*self._nodes.command("SMEMBERS", layout.noted(user_id))]
+
+    def edges_settled(self) -> int:
+        """Return until when (ms) all edges are settled; 0 if nobody knows."""
+        with self._nodes.errors_named():
+            return settled_until(self._nodes.command("HGETALL", layout.EDGES_SETTLED))
 
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the ids of these authors that are younger than their sets, in no order: an index has the others."""

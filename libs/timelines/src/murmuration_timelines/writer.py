@@ -13,7 +13,8 @@ from typing import Any
 
 from murmuration_runtime.redis_nodes import Argument, Item, Nodes
 from murmuration_timelines import layout
-from murmuration_timelines.scripts import AGREE, INSERT, NOTE, REMEMBER
+from murmuration_timelines.edges import Partition, field_of
+from murmuration_timelines.scripts import AGREE, INSERT, NOTE, REMEMBER, SETTLE
 from murmuration_timelines.shown import digest
 
 _OVERTAKEN = 2
@@ -81,6 +82,14 @@ class TimelineWriter:
         """Let every reader know that the tweet is deleted."""
         with self._nodes.errors_named():
             self._nodes.command("SET", layout.body(tweet_id), "", "EX", layout.TOMBSTONE_SECONDS)
+
+    def settle(self, untils: Mapping[Partition, int]) -> None:
+        """Say until when (ms) partitions of edges are settled; what was said and is later stays."""
+        pairs: list[Argument] = []
+        for partition, until in untils.items():
+            pairs += [field_of(partition), until]
+        with self._nodes.errors_named():
+            self._nodes.call(SETTLE, [layout.EDGES_SETTLED], [layout.SETTLED_SECONDS, *pairs])
 
     def _insert(self, tweet_id: str, keys: Iterable[str]) -> int:
         with self._nodes.errors_named():

@@ -14,6 +14,7 @@ from faust.types import TP
 from contracts import Topic
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_worker import exits, faust_credentials
+from murmuration_worker.acknowledged import Acknowledged
 from murmuration_worker.continuity import Continuity
 from murmuration_worker.lane import Order
 from murmuration_worker.lanes import Lanes
@@ -60,6 +61,7 @@ def read(
     order: Order[Any],
     attempt: Attempt,
     continuity: Callable[[int], Continuity | None],
+    acknowledged: Acknowledged,
 ) -> None:
     """Have the topic's messages handled in this order; see Lanes."""
     name = kafka.topic_name(topic.name)
@@ -68,7 +70,8 @@ def read(
 
     @app.agent(channel, concurrency=1, name=topic.name)
     async def agent(stream: Any) -> None:
-        lanes = Lanes(Parts(_Stream(app, stream), topic.name, order, attempt, threads), continuity)
+        source = _Stream(app, stream, topic.name, acknowledged)
+        lanes = Lanes(Parts(source, topic.name, order, attempt, threads), continuity)
         queue = _Queue(app, lanes)  # Faust holds it by a weak reference
         app.flow_control.manage_queue(queue)  # type: ignore[arg-type]  # all that it does is to clear it
         await queue.lanes.run()
@@ -90,9 +93,11 @@ class _Queue:
 class _Stream:
     """A topic's stream, as Lanes wants it."""
 
-    def __init__(self, app: faust.App, stream: Any) -> None:
+    def __init__(self, app: faust.App, stream: Any, topic: str, acknowledged: Acknowledged) -> None:
         self._consumer = app.consumer
         self._stream = stream
+        self._topic = topic
+        self._acknowledged = acknowledged
 
     def events(self) -> AsyncIterator[Any]:
         events: AsyncIterator[Any] = self._stream.noack().events()
@@ -100,6 +105,7 @@ class _Stream:
 
     def ack(self, event: Any) -> None:
         event.ack()
+        self._acknowledged.note((self._topic, event.message.partition), event.message.offset)
 
     def hold(self, event: Any) -> None:
         self._consumer.on_buffer_full(_place(event))  # pause_partitions() would drop what was fetched already

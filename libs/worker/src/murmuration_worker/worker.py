@@ -16,6 +16,7 @@ from murmuration_runtime.metrics import announce_build
 from murmuration_runtime.periodic import keep_calling
 from murmuration_runtime.readiness import Check, Readiness
 from murmuration_worker import faust_app, topic_settings
+from murmuration_worker.acknowledged import Acknowledged
 from murmuration_worker.continuity import Continuity, Places
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.gaps import Gaps
@@ -29,6 +30,7 @@ from murmuration_worker.topic_settings import TopicSettings
 from murmuration_worker.watchdog import Watchdog
 
 PARTITIONS = "partitions"
+BESIDE_SECONDS = 0.5
 AT_ONCE = 4  # tries of a partition whose keys are handled side by side
 
 
@@ -74,13 +76,16 @@ def run_worker(
     rebuild: Callable[[], object] | None = None,
     refresh: Mapping[str, Check] | None = None,
     progress: Progress | None = None,
+    acknowledged: Acknowledged | None = None,
+    beside: Mapping[str, Callable[[], object]] | None = None,
 ) -> NoReturn:
     """Wait for the stores, Kafka and the registry, not ready meanwhile; then consume until SIGTERM or SIGINT.
 
     service: the distribution's name, and the consumer group's. stores: what raises unless a store answers. repair: the
     command that makes up for events that vanished with a topic. rebuild: makes up for events that Kafka gave up before
     they were read; none if the handler sees to that. refresh: what is called once before the work begins and then every
-    few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute.
+    few seconds. progress: whose heartbeat the handlers call, if one call of them may take half a minute. acknowledged:
+    is told how far each partition has come. beside: what is called twice a second for as long as the worker works.
     """
     # No signal ends a container's first process unless it is handled; until Faust handles it, nothing has begun.
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -88,7 +93,7 @@ def run_worker(
     logs.write_json(settings.log_level)
     traces.start(service, settings)
     announce_build(service, settings.build_commit, own(service).labels())
-    progress, refresh = progress or Progress(), refresh or {}
+    progress, refresh, acknowledged = progress or Progress(), refresh or {}, acknowledged or Acknowledged()
     readiness = Readiness(*stores, *refresh, "kafka", "registry", PARTITIONS)
     admin.start(settings.host, settings.admin_port, lambda: [*readiness.waiting_for(), *progress.waiting_for()])
     for name, check in {**stores, **refresh}.items():
@@ -115,10 +120,12 @@ def run_worker(
         inbox = Inbox(each.topic, codecs[name], dead_letters.send, progress.pause)
         handler = Handler(each.handle, topic_ids[name], inbox, progress)
         continuity = partial(_continuity, places, each.topic)
-        faust_app.read(app, settings, each.topic, each.order, handler.attempt, continuity)
+        faust_app.read(app, settings, each.topic, each.order, handler.attempt, continuity, acknowledged)
 
     for name, call in refresh.items():
         keep_calling(name, call)
+    for name, call in (beside or {}).items():
+        keep_calling(name, call, BESIDE_SECONDS)
     keep_calling("topics' settings", TopicSettings(topics.differing).look, topic_settings.EVERY_SECONDS)
     readiness.keep_looking({**stores, "kafka": check_kafka})
     Watchdog(
