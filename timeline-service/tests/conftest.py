@@ -23,7 +23,7 @@ def tweet(n, author="bob"):
 
 def client(nodes, database, keys=ISSUER):
     """The application, as a client calls it, on stores in memory."""
-    rows = Rows(*[database] * 5)
+    rows = Rows(*[database] * 6)
     return create_app(SETTINGS, cache=TimelineReader(nodes), rows=rows, keys=keys).test_client()
 
 

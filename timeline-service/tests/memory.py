@@ -1,5 +1,6 @@
 """The database in memory."""
 
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Run
 
@@ -16,6 +17,8 @@ class MemoryDatabase:
         self.index_follows = None  # by_follower as it was, while it lags
         self.index_lacks = set()  # ids that by_author does not have yet
         self.members = {}
+        self.confirmations = []  # of how many authors each
+        self.hangs = False
         self.asked_for_profiles = 0
         self.queries = 0
         self.read = 0
@@ -30,6 +33,12 @@ class MemoryDatabase:
         found = frozenset(found | {followee for followee in noted if (user_id, followee) in self.follows})
         self.after("followees")
         return found
+
+    def read_by(self, user_id, author_ids):
+        self.confirmations.append(len(author_ids))
+        if self.hangs:
+            raise StoreAwayError("DynamoDB does not answer")
+        return {each for each in author_ids if (user_id, each) in self.follows - self.mutes}
 
     def muted(self, user_id):
         found = frozenset(muted for muter, muted in self.mutes if muter == user_id)

@@ -16,6 +16,7 @@ from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
+from timeline_service.confirming import Confirming
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.since_mark import NOTHING, read_mark, write_mark
@@ -35,7 +36,8 @@ def replica(world):
     celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
     bodies = Bodies(world.cache, world.database, lambda: world.now)
     parts = world.cache, world.authors, world.database, world.builder, celebrity_tweets, bodies, ignore
-    return Pages(*parts, world.sources.append, lambda: world.now, 1)
+    confirming = Confirming(world.edges_mark, world.database, float, ignore)
+    return Pages(*parts, world.sources.append, lambda: world.now, confirming, 1)
 
 
 @pytest.fixture

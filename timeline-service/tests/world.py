@@ -5,6 +5,7 @@ from itertools import pairwise
 from contracts.ids import first_id
 from murmuration_timelines import heads, layout
 from murmuration_timelines.celebrities import Author
+from murmuration_timelines.edges import PARTITIONS
 from murmuration_timelines.fake import FakeNodes
 from murmuration_timelines.layout import MARKER, VERSION
 from murmuration_timelines.merge import TOP
@@ -15,7 +16,9 @@ from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import HELD_SECONDS, CelebrityTweets
+from timeline_service.confirming import Confirming
 from timeline_service.cursors import read_cursor
+from timeline_service.edges_mark import EdgesMark
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.renewals import Renewals
@@ -49,7 +52,10 @@ class World:
         self.cache = self._reader(VERSION)
         self.slots = RebuildSlots(slots, 0)
         self.builder = self._builder(self.cache, cap)
-        self.sources, self.comparisons = [], []
+        self.sources, self.comparisons, self.confirmed = [], [], []
+        self.edges_mark = EdgesMark(self.cache.edges_settled, lambda: self.now)
+        self.heard_at = 0.0
+        self.edges_are_settled()
         self.pages = self._pages(self.builder, self.cache, least)
         cache = self._reader(VERSION + 1)
         self.next_pages = self._pages(self._builder(cache, cap), cache, least)
@@ -138,6 +144,11 @@ class World:
 
     def wait(self):
         self.now += HELD_SECONDS + 0.1
+
+    def edges_are_settled(self):
+        """As the worker says it, and a process hears it a little later."""
+        self.writer.settle(dict.fromkeys(PARTITIONS, int(self.now * 1000)))
+        self.edges_mark.refresh()
 
     def let_days_pass(self, days):
         self.now += days * heads.DAY
@@ -245,7 +256,8 @@ class World:
             cache, self.authors, builder.read, self.comparisons.append, lambda: self.now, lambda work: work()
         )
         parts = cache, self.authors, self.database, builder, celebrity_tweets, bodies, renewals.look
-        return Pages(*parts, self.sources.append, lambda: self.now, least)
+        confirming = Confirming(self.edges_mark, self.database, lambda: self.heard_at, self.confirmed.append)
+        return Pages(*parts, self.sources.append, lambda: self.now, confirming, least)
 
     def _followers(self, author):
         return [follower for follower, followee in self.database.follows if followee == author]

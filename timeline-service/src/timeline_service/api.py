@@ -18,13 +18,14 @@ from murmuration_edge.problems import UNAVAILABLE, Problems
 from murmuration_edge.queries import Limit, Page, Query
 from murmuration_timelines.merge import TOP
 from murmuration_timelines.tweets import Tweet as CachedTweet
+from timeline_service.confirming import UnconfirmedError
 from timeline_service.cursors import read_cursor
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import BusyError
 from timeline_service.since_mark import NOTHING, read_mark
 
 MOST_COUNTED = 100
-PROBLEMS: Problems = {BusyError: UNAVAILABLE}
+PROBLEMS: Problems = {BusyError: UNAVAILABLE, UnconfirmedError: UNAVAILABLE}
 PAGE = '{"tweets":[%(tweets)s],"next_cursor":%(next_cursor)s,"newest":%(newest)s%(authors)s}'  # tweets are JSON already
 SINCE = "newest of an earlier page, exactly as it came: only what is new since then"
 

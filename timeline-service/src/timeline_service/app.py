@@ -21,11 +21,14 @@ from timeline_service.background_rebuilds import BackgroundRebuilds
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
+from timeline_service.confirming import Confirming
 from timeline_service.dynamo_celebrities import DynamoCelebrities
+from timeline_service.dynamo_edges import DynamoEdges
 from timeline_service.dynamo_follows import DynamoFollows
 from timeline_service.dynamo_mutes import DynamoMutes
 from timeline_service.dynamo_profiles import DynamoProfiles
 from timeline_service.dynamo_tweets import DynamoTweets
+from timeline_service.edges_mark import EdgesMark
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.renewals import Renewals
@@ -43,6 +46,7 @@ class Rows(NamedTuple):
     tweets: DynamoTweets
     celebrities: DynamoCelebrities
     profiles: DynamoProfiles
+    edges: DynamoEdges
 
 
 def dynamo_rows(table_prefix: str) -> Rows:
@@ -54,6 +58,7 @@ def dynamo_rows(table_prefix: str) -> Rows:
         DynamoTweets(dynamodb, table_prefix),
         DynamoCelebrities(dynamodb, table_prefix),
         DynamoProfiles(dynamodb, table_prefix),
+        DynamoEdges(dynamodb, table_prefix),
     )
 
 
@@ -67,7 +72,7 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
     cache = cache or TimelineReader(connect(settings.redis_url, **settings.redis_options()))
-    follows, mutes, tweets, celebrities, profiles = rows or dynamo_rows(settings.table_prefix)
+    follows, mutes, tweets, celebrities, profiles, edges = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     authors = Authors(follows, mutes)
@@ -76,6 +81,10 @@ def create_app(
     bodies = Bodies(cache, tweets, time.monotonic)
     renewals = Renewals(
         cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time
+    )
+    mark = EdgesMark(cache.edges_settled, time.time)
+    confirming = Confirming(
+        mark, edges, lambda: time.time() - index.age(), lambda outcome: metrics.CONFIRMED.labels(outcome).inc()
     )
     pages = Pages(
         cache,
@@ -87,12 +96,14 @@ def create_app(
         renewals.look,
         lambda source: metrics.PAGES.labels(source).inc(),
         time.time,
+        confirming,
     )
+    metrics.EDGES_AGE.set_function(mark.age)
     metrics.CELEBRITIES_AGE.set_function(index.age)
     metrics.REBUILDS.set_function(lambda: slots.taken)
 
     def check_dynamodb() -> None:
-        for table in (follows, mutes, tweets, profiles):
+        for table in (follows, mutes, tweets, profiles, edges):
             table.check()
         index.check()
 
@@ -108,6 +119,7 @@ def create_app(
         keys=keys,
         at_start=[
             index.keep_fresh,
+            mark.keep_fresh,
             partial(readiness.keep_looking, {"dynamodb": check_dynamodb, "redis": cache.check}),
         ],
     )

@@ -11,5 +11,16 @@ COMPARISONS = Counter(
     ["outcome"],
     registry=METRICS,
 )
+CONFIRMED = Counter(
+    "timeline_confirmed_pages",
+    "Pages whose authors were asked about in the tables, as edges were not known to be settled; by what came of it.",
+    ["outcome"],
+    registry=METRICS,
+)
+EDGES_AGE = Gauge(
+    "timeline_edges_age_seconds",
+    "For how long it is not known that follows and mutes are settled in Redis; beyond 5 s pages confirm their authors.",
+    registry=METRICS,
+)
 CELEBRITIES_AGE = Gauge("celebrities_age_seconds", "Seconds since the set of celebrities was read.", registry=METRICS)
 REBUILDS = Gauge("timeline_rebuilds_in_flight", "Timelines that are being built.", registry=METRICS)

@@ -14,6 +14,7 @@ from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder, Tweets
 from timeline_service.celebrity_tweets import CelebrityTweets
+from timeline_service.confirming import AT_ONCE, Confirmation, Confirming
 from timeline_service.cursors import write_cursor
 from timeline_service.deep_pages import DeepPages
 from timeline_service.rebuild_slots import BusyError
@@ -63,6 +64,7 @@ class Pages:
         look: Callable[[str, Timeline], object],
         count_page: Callable[[str], None],
         clock: Callable[[], float],
+        confirming: Confirming,
         least: int = LEAST,
     ) -> None:
         """look: is told of each warm timeline that is read.
@@ -79,21 +81,26 @@ class Pages:
         self._look = look
         self._count_page = count_page
         self._clock = clock
+        self._confirming = confirming
         self._least = least
 
     def home(self, user_id: str, limit: int, cursor: str = TOP, since: SinceMark = NOTHING) -> Page:
         """Return the tweets below the cursor that are new since the mark; a page is short only at the very end."""
         now, newest, source = self._clock(), None, ""
         tweets: list[Tweet] = []
+        confirmation = self._confirming.begin(user_id)
         try:
             for stretch in self._stretches(user_id, cursor, max(AMPLE * (limit + 1), self._least)):
                 newest, source = newest or write_mark(stretch.run, now), stretch.source
-                tweets += _shown(stretch, since, limit + 1 - len(tweets))
+                tweets += _shown(stretch, since, limit + 1 - len(tweets), confirmation)
                 if len(tweets) > limit or stretch.run.floor <= since.floor:
                     break
         except BusyError:
             self._count_page("shed")
             raise
+        finally:
+            if confirmation:
+                self._confirming.end(confirmation)
         self._count_page(source)
         shown = tweets[:limit]
         next_cursor = (
@@ -140,15 +147,20 @@ class Pages:
             descent.below, is_more = min(descent.below, run.floor), len(run.ids) == ample
 
 
-def _shown(stretch: Stretch, since: SinceMark, wanted: int) -> list[Tweet]:
+def _shown(stretch: Stretch, since: SinceMark, wanted: int, confirmation: Confirmation | None) -> list[Tweet]:
     """Return the first so many that are new, exist, and whose authors are followed."""
     new: Sequence[str] = stretch.run.ids
     if since is not NOTHING:
         new = [tweet_id for tweet_id in new if since.is_new(tweet_id)]
     tweets: list[Tweet] = []
+    size = wanted
     while new and len(tweets) < wanted:
-        chunk, new = new[:wanted], new[wanted:]
+        chunk, new = new[:size], new[size:]
         bodies = stretch.bodies(chunk)
         found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
-        tweets += [tweet for tweet in found if tweet.author_id in stretch.shown]
+        shown = [tweet for tweet in found if tweet.author_id in stretch.shown]
+        if confirmation:
+            asked, shown = len(shown), confirmation.keep(shown)
+            size = max(size, AT_ONCE) if len(shown) < asked else size  # many have left: ask about more together
+        tweets += shown
     return tweets[:wanted]

@@ -1,0 +1,130 @@
+"""While it is not known that edges are settled, nobody is shown whom the tables do not name."""
+
+import pytest
+
+from murmuration_runtime.errors import StoreAwayError
+from murmuration_timelines.edges import LATE_SECONDS
+from timeline_service.confirming import MOST, Confirmation, UnconfirmedError
+
+from .conftest import tweet
+from .world import World
+
+LIMIT = 4
+
+
+@pytest.fixture
+def world():
+    """Alice reads two, warm; what happens to her edges from now on comes to nobody."""
+    world = World(cap=60, least=60)
+    for author in ("bob", "carol"):
+        world.database.follows.add(("alice", author))
+    for _ in range(LIMIT):
+        for author in ("alice", "bob", "carol"):
+            world.say(author)
+    world.dust_settles()
+    world.paged("alice", LIMIT)
+    world.confirmed.clear()
+    world.edges_are_settled()
+    return world
+
+
+def authors(tweets):
+    return {tweet.author_id for tweet in tweets}
+
+
+def test_a_page_asks_nobody_while_edges_are_settled(world):
+    """Who left a moment ago still shows: normal is a second."""
+    world.now += LATE_SECONDS - 0.1
+    world.follow("alice", "bob")
+    assert authors(world.paged("alice", LIMIT)) == {"alice", "bob", "carol"}
+    assert (world.database.confirmations, world.confirmed) == ([], [])
+
+
+@pytest.mark.parametrize("leave", [World.follow, World.mute])
+def test_who_left_is_not_shown_while_edges_are_not_known_to_be_settled(world, leave):
+    """Nor who was muted; pages are full all the same, and say what came of it, until edges are settled again."""
+    leave(world, "alice", "bob")
+    world.now += LATE_SECONDS
+    assert world.paged("alice", LIMIT) == world.database.truth("alice")
+    assert world.confirmed[0] == "left"
+    world.confirmed.clear()
+    world.dust_settles()
+    world.edges_are_settled()
+    assert world.paged("alice", LIMIT) == world.database.truth("alice")
+    assert world.confirmed == []
+
+
+def test_a_mark_that_nobody_wrote_and_one_from_the_future_are_not_known(world):
+    """Redis lost it, or a clock is wrong: then pages confirm."""
+    world.follow("alice", "bob")
+    for lose in (world.nodes.values.clear, lambda: setattr(world, "now", world.now - 60)):
+        world.edges_are_settled()
+        lose()
+        world.edges_mark.refresh()
+        assert authors(world.paged("alice", LIMIT)) == {"alice", "carol"}
+
+
+def test_each_author_is_asked_about_once_a_page_and_the_reader_never(world):
+    """A page of two others asks about two, whatever they said."""
+    world.now += LATE_SECONDS
+    world.pages.home("alice", 3 * LIMIT)
+    assert world.database.confirmations == [2]
+    assert world.confirmed == ["same"]
+
+
+def test_however_many_left_a_page_asks_a_few_times():
+    """From the second time on about a hundred tweets together."""
+    crowd = [f"author-{n}" for n in range(120)]
+    world = World(cap=400, least=60)
+    for author in crowd:
+        world.database.follows.add(("alice", author))
+        world.say(author)
+    world.say("alice")
+    world.dust_settles()
+    world.paged("alice", LIMIT)
+    world.database.follows.clear()
+    world.now += LATE_SECONDS
+    world.database.confirmations.clear()
+    assert authors(world.pages.home("alice", LIMIT).tweets) == {"alice"}
+    assert sum(world.database.confirmations) == len(crowd)
+    assert len(world.database.confirmations) <= 6
+
+
+def test_a_page_asks_about_so_many_authors_at_most(world):
+    """Beyond that it is refused, and can be asked for again soon."""
+    confirmation = Confirmation("alice", world.database.read_by, lambda: True)
+    confirmation.keep([tweet(n, f"author {n}") for n in range(MOST - 1)])
+    with pytest.raises(UnconfirmedError):
+        confirmation.keep([tweet(MOST, "one more")])
+    assert confirmation.outcome == "refused"
+
+
+def test_a_page_that_cannot_be_confirmed_is_refused(world):
+    """Edges were late already when DynamoDB fell silent: who left may be among them."""
+    world.follow("alice", "bob")
+    world.now += LATE_SECONDS + 1
+    world.heard_at, world.database.hangs = world.now, True
+    with pytest.raises(StoreAwayError):
+        world.pages.home("alice", LIMIT)
+    assert world.confirmed == ["refused"]
+
+
+def test_what_was_settled_when_dynamodb_fell_silent_goes_on_to_show(world):
+    """Nobody can leave while it is away; and it is asked once a page."""
+    world.heard_at, world.database.hangs = world.now + LATE_SECONDS - 1, True
+    world.now += 3_600
+    assert authors(world.pages.home("alice", 3 * LIMIT).tweets) == {"alice", "bob", "carol"}
+    assert world.confirmed == ["unanswered"]
+    assert len(world.database.confirmations) == 1
+
+
+def test_pages_of_ones_own_need_no_confirmation(world):
+    """Also while DynamoDB is away."""
+    world.now += LATE_SECONDS
+    world.heard_at, world.database.hangs = world.now, True
+    world.say("dora")
+    world.edges_mark.until = world.now
+    world.dust_settles()
+    world.pages.home("dora", LIMIT)
+    world.edges_mark.until = 0.0
+    assert authors(world.pages.home("dora", LIMIT).tweets) == {"dora"}
