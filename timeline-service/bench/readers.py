@@ -12,7 +12,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -28,6 +28,8 @@ from murmuration_testkit.probes import get
 from murmuration_testkit.rows import put_all
 from murmuration_testkit.tokens import DAY_S, Issuer
 from murmuration_testkit.waiting import eventually
+
+from .edges_settled import settled
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 HERE = Path(__file__).parent.parent
@@ -77,8 +79,10 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(app: str = "bench.served:create()", **settings: str) -> Iterator[Served]:
-    """Serve an app on a free port, by the service's own gunicorn settings."""
+def served(
+    app: str = "bench.served:create()", *, edges: AbstractContextManager[None] | None = None, **settings: str
+) -> Iterator[Served]:
+    """Serve an app on a free port, by the service's own gunicorn settings; edges are settled unless it is said how."""
     port, admin_port = free_port(), free_port()
     command = [sys.executable, "-m", "gunicorn", "-c", "python:murmuration_edge.gunicorn", "--chdir", str(HERE)]
     environment = {
@@ -89,9 +93,10 @@ def served(app: str = "bench.served:create()", **settings: str) -> Iterator[Serv
         "BENCH_PUBLIC_KEY": ISSUER.public_pem(),
         **settings,
     }
-    with subprocess.Popen(  # noqa: S603
+    starts = subprocess.Popen(  # noqa: S603
         [*command, app], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    )
+    with edges or settled(), starts as process:
         try:
             eventually(lambda: get(f"http://127.0.0.1:{admin_port}/readyz")[0], HTTPStatus.OK, within=60)
             yield Served(port, int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()))

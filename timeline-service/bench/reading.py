@@ -3,6 +3,7 @@
 import os
 import random
 import time
+from contextlib import nullcontext
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -119,5 +120,36 @@ def comes_back() -> list[dict[str, Any]]:
     ]
 
 
+def confirmed() -> dict[str, Any]:
+    """One page after the other while edges are settled, and while nobody knows."""
+    crowd()
+
+    def took(port: int) -> float:
+        answers = asked(port, 1, SECONDS, lambda: (PAGE, small(random.randrange(READERS))))
+        assert answers.statuses.keys() == {HTTPStatus.OK}
+        return answers.milliseconds(0.5)
+
+    with Redis.from_url(os.environ["REDIS_URL"]) as redis:
+        with served() as (port, _):
+            settle(port)
+            for _ in range(2):  # the first finds them cold, or what was built too early
+                with Connection(port) as connection:
+                    for n in range(READERS):
+                        connection.get(PAGE, small(n))
+            plain = took(port)
+        redis.delete(layout.EDGES_SETTLED)
+        with served(edges=nullcontext()) as (port, _):
+            late = took(port)
+    return {
+        "name": "timeline: a warm page that confirms its authors",
+        "ours": late,
+        "reference": plain,
+        "unit": "ms",
+        "ratio": late / plain,
+        "setup": f"{READERS} readers of {THEIR_FOLLOWEES} each at random, one connection, median; DynamoDB Local; "
+        "reference: the plain page",
+    }
+
+
 STACK = "kafka,dynamodb,redis,registry"
-BENCHMARKS = [cold, comes_back]
+BENCHMARKS = [cold, comes_back, confirmed]

@@ -1,6 +1,8 @@
 """While it is not known that edges are settled, nobody is shown whom the tables do not name."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.edges import LATE_SECONDS
@@ -26,6 +28,37 @@ def world():
     world.confirmed.clear()
     world.edges_are_settled()
     return world
+
+
+person = st.sampled_from(["alice", "bob", "carol"])
+number = st.integers(0, 50)
+steps = st.one_of(
+    st.tuples(st.just(World.say), person),
+    st.tuples(st.just(World.say), person),
+    st.tuples(st.just(World.follow), person, person),
+    st.tuples(st.just(World.mute), person, person),
+    st.tuples(st.just(World.promote), person),
+    st.tuples(st.just(World.deliver), number),
+    st.tuples(st.just(World.replay), number),
+    st.tuples(st.just(World.deliver_late), person, number),
+    st.tuples(st.just(World.evict), person),
+    st.tuples(st.just(World.shorten), person, st.integers(1, 5)),
+)
+
+
+@given(st.lists(steps, min_size=10, max_size=40), st.integers(1, 5))
+def test_whatever_happened_no_page_shows_whom_the_tables_do_not_name_now(history, limit):
+    """On any page, from the cache, a rebuild or the database, while nobody knows of edges and the index lags."""
+    world = World()
+    world.edges_mark.until = 0.0
+    world.database.follows = {("alice", "bob"), ("alice", "carol"), ("bob", "carol")}
+    for author in ("alice", "bob", "carol"):
+        world.say(author)
+    for step, *arguments in history:
+        step(world, *arguments)
+        for user in ("alice", "bob"):
+            followed = {followee for who, followee in world.database.follows - world.database.mutes if who == user}
+            assert authors(world.paged(user, limit)) <= {user, *followed}
 
 
 def authors(tweets):
