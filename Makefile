@@ -21,7 +21,7 @@ CHART_OF_S = $(firstword $(wildcard $(S)/chart deploy/$(S)/chart) deploy/$(S)-ch
 HELM ?= helm
 
 .DEFAULT_GOAL := help
-.PHONY: help suggestions demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e openapi contracts docs
+.PHONY: help suggestions demo up down reset status health observe adopt logs token run restart test unit lint types fmt bench drill proof charts deploy package release lock images push audit parts cluster-e2e openapi contracts docs protos
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +83,7 @@ lint: $(BIN)/ready ## what ruff says
 
 types: $(BIN)/ready ## what mypy says
 	@echo 'types: reading everything; the first time takes a minute'
-	@MYPYPATH=deploy/local:deploy:deploy/aws:deploy/cluster $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/openapi.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
+	@MYPYPATH=deploy/local:deploy:deploy/aws:deploy/cluster $(BIN)/mypy $(PACKAGES:%=%/src) deploy/tables.py deploy/charts.py deploy/openapi.py deploy/protos.py deploy/aws/templates.py deploy/release.py deploy/local/stack.py deploy/local/health.py deploy/images/*.py \
 	  e2e-tests/*.py deploy/observe deploy/cluster
 	@MYPYPATH=$$(echo */bench/.. */drills/.. */proofs/.. | tr ' ' :) $(BIN)/mypy --explicit-package-bases */bench */drills */proofs
 
@@ -105,6 +105,9 @@ charts: $(BIN)/ready ## write what the charts share into each, and pack the libr
 
 openapi: $(BIN)/ready ## write the document of the whole API, which the gateway serves, from the routes as they are declared
 	@$(BIN)/python deploy/openapi.py
+
+protos: $(BIN)/ready ## write the Python of gRPC's messages, of follow-service's .proto
+	@$(BIN)/python deploy/protos.py
 
 docs: $(BIN)/ready ## write the page of each topic, in docs/topics, from its file and its schemas
 	@$(BIN)/python -m contracts pages docs/topics

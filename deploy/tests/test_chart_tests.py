@@ -107,6 +107,7 @@ WORKERS = {
     "count-aggregator": "count-aggregator/chart/templates/count-aggregator.yaml",
     "fanout-worker": "fanout-worker/chart/templates/fanout-worker.yaml",
     "follow-finisher": "follow-service/chart/templates/finisher.yaml",
+    "follow-grpc": "follow-service/chart/templates/grpc.yaml",
     "tweet-eraser": "tweet-service/chart/templates/eraser.yaml",
 }
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from contracts import TOPICS
-from follow_service.settings import FinisherSettings
+from follow_service.settings import FinisherSettings, GrpcSettings
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.charts.bad_values import bad_values
 from murmuration_testkit.charts.files import ENVIRONMENTS, LIBRARY, charts
@@ -77,6 +77,7 @@ def test_a_chart_has_every_setting_that_the_code_reads_and_no_other(name):
     [
         ("tweet-service/chart/templates/eraser.yaml", EraserSettings),
         ("follow-service/chart/templates/finisher.yaml", FinisherSettings),
+        ("follow-service/chart/templates/grpc.yaml", GrpcSettings),
     ],
 )
 def test_a_process_beside_a_service_gets_every_setting_that_it_reads(template, settings):

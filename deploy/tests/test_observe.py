@@ -120,7 +120,7 @@ def test_alarms_of_the_cluster_are_about_every_chart(label):
     asked = [each for expression in rules for each in expressions.selectors(expression)]
     about = [each for each in asked if label in [name for name, _, _ in each.matchers]]
     assert about
-    for chart in (*SERVICES, "gateway", "tweet-service-eraser", "follow-service-finisher"):
+    for chart in (*SERVICES, "gateway", "tweet-service-eraser", "follow-service-finisher", "follow-service-grpc"):
         assert all(each.takes({label: chart}) for each in about), chart
     assert not any(each.takes({label: "somebody-elses"}) for each in about)
 

@@ -33,6 +33,7 @@ WITHOUT_SCHEMA = {"ScaledObject", "ServiceMonitor", "HTTPRoute"}  # of others' C
 ENDS_SOON_S = 3.0  # of its grace: for the process to end after its work
 LIVE = 7  # pods of a running release, another number than any values give
 SECRET = {"existingSecret": "s", "key": "k"}
+GRPC_FILES = ("GRPC_CA_FILE", "GRPC_CERTIFICATE_FILE", "GRPC_KEY_FILE")
 CHOICES: tuple[Mapping[str, Any], ...] = (
     {"image": {"digest": f"sha256:{'0' * 64}"}},
     {"serviceAccount": {"create": False, "name": "made-by-others"}},
@@ -46,6 +47,8 @@ CHOICES: tuple[Mapping[str, Any], ...] = (
     {"acls": {"enabled": True, "principals": {"cdc-bridge": "User:bridge"}}},
     {"eraser": {"enabled": False}},
     {"finisher": {"enabled": False}},
+    {"grpc": {"enabled": True, "callers": [{"podSelector": {"matchLabels": {"app": "ads"}}}]}},
+    {"grpc": {"enabled": True, "files": dict.fromkeys(GRPC_FILES, SECRET)}},
     {"reconcile": {"everySeconds": 3600}},
     {"podAnnotations": {"example/who": "us"}, "podLabels": {"team": "timelines"}, "priorityClassName": "high"},
     {"imagePullSecrets": [{"name": "pull"}], "nodeSelector": {"kubernetes.io/arch": "amd64"}},
@@ -199,10 +202,11 @@ def _of_process(workload: Workload, process: Process) -> Iterator[str]:
     if not workload.keeps_running:
         return
     ports = {it["name"]: it["containerPort"] for it in container["ports"]}
-    if {"http" in ports, "admin" in ports} != {"PORT" in process.ports, True}:
+    api = "grpc" if "grpc" in ports else "http"
+    if {api in ports, "admin" in ports} != {"PORT" in process.ports, True}:
         yield f"has the ports {[*ports]}, and services.yaml {[*process.ports]}"
     given = {it["name"]: it.get("value") for it in container["env"]}
-    for name, variable in (("admin", "ADMIN_PORT"), ("http", "PORT")):
+    for name, variable in (("admin", "ADMIN_PORT"), (api, "PORT")):
         if given.get(variable) != (str(ports[name]) if name in ports else None):
             yield f"{variable} is {given.get(variable)}, and the port {name} is {ports.get(name)}"
     grace, needed = workload.pod["terminationGracePeriodSeconds"], pre_stop_seconds(container) + _stops_within(process)
@@ -218,6 +222,8 @@ def _stops_within(process: Process) -> float:
         return _constant("cdc-bridge/src/cdc_bridge/settings.py", "lease_seconds") / 2 + ENDS_SOON_S
     if process.name in ("count-aggregator", "fanout-worker"):
         return _constant("libs/worker/src/murmuration_worker/faust_app.py", "LONGEST_STOP_SECONDS")
+    if process.name == "follow-grpc":
+        return _constant("follow-service/src/follow_service/grpc_server.py", "DRAIN_SECONDS")
     return 0  # it ends where it stands
 
 

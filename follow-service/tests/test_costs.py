@@ -2,7 +2,8 @@
 
 import pytest
 
-from follow_service import lists, mutuals
+from follow_service import grpc_api, lists, mutuals
+from follow_service.graph_pb2 import DESCRIPTOR, GetCountsRequest, IsFollowingRequest, ListFollowersRequest
 from murmuration_testkit.openapi import served
 
 IDS = "&".join(f"id=u{n}" for n in range(100))
@@ -32,6 +33,13 @@ WORST = {
     "GET /users/me/mutes?limit=200&expand=viewer": 36,
     "GET /users/star/mutual-followers/rival?limit=200&expand=viewer": 47,
     "GET /users/star/friends?limit=200&expand=viewer": 45,
+}
+
+EVERYBODY = [f"u{n}" for n in range(100)]
+WORST_OF_GRPC = {  # by method: its rule, what is asked, and the calls of one piece of work
+    "IsFollowing": (grpc_api.is_following, IsFollowingRequest(user_ids=EVERYBODY), 4),
+    "GetCounts": (grpc_api.get_counts, GetCountsRequest(user_ids=EVERYBODY), 3),
+    "ListFollowers": (grpc_api.followers_page, ListFollowersRequest(user_id="star"), 18),
 }
 
 
@@ -80,6 +88,23 @@ def test_every_route_has_its_cost(http):
             words[-1] = "<follower_id>"
         known.add(("/v1" + "/".join(words), method))
     assert known == served(http)
+
+
+def test_every_method_of_grpc_has_its_cost():
+    assert {each.name for each in DESCRIPTOR.services_by_name["Graph"].methods} == {*WORST_OF_GRPC}
+
+
+@pytest.mark.usefixtures("worst")
+@pytest.mark.parametrize("method", WORST_OF_GRPC)
+def test_a_method_of_grpc_asks_so_often_at_most(graph, aws, method):
+    """A stream is asked for page by page, so its cost is that of a page; all of the hundred are followed."""
+    for who in EVERYBODY:
+        edge = {"followee_id": {"S": who}, "follower_id": {"S": "alice"}, "followed_at": {"N": "1"}}
+        aws.put("followers", edge)
+    rule, request, cost = WORST_OF_GRPC[method]
+    aws.calls.clear()
+    rule(graph, "alice", request)
+    assert aws.calls.total() == cost
 
 
 @pytest.mark.usefixtures("worst")

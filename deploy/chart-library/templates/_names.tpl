@@ -4,7 +4,7 @@ Every template of this library takes the chart's own context, or one like it for
        "Values" (mergeOverwrite (deepCopy .Values) .Values.eraser)
        "process" (dict "component" "eraser" "command" (list "python" "-m" "…") "reads" (list "TABLE_PREFIX" …))
 process: component, its label and the suffix of its names; command, instead of the image's own; reads, the settings and
-files that it gets, all of them if left out; job: true for what ends by itself and has no probes; annotations, of its pods; account, instead of the release's own;
+files that it gets, all of them if left out; api, the name of its API's port if it has one; job: true for what ends by itself and has no probes; annotations, of its pods; account, instead of the release's own;
 claim, the name and path of a PersistentVolumeClaim.
 */}}
 

@@ -16,7 +16,7 @@ spec:
   {{- end }}
   selector: {{- include "murmuration.selector" . | nindent 4 }}
   ports:
-    - {name: http, port: {{ .Values.service.port }}, targetPort: http}
+    - {name: {{ include "murmuration.api" . }}, port: {{ .Values.service.port }}, targetPort: {{ include "murmuration.api" . }}}
 {{- end }}
 
 {{/* Metrics and build_info, of a pod that is not ready too: that is when somebody wants to know. */}}
@@ -79,13 +79,13 @@ spec:
   ingress: []
   {{- else }}
   ingress:
-    {{- if include "murmuration.hasApi" . }}
+    {{- if include "murmuration.api" . }}
     - from:
         {{- include "murmuration.testPeer" . | nindent 8 }}
         {{- with .Values.networkPolicy.ingress.http }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      ports: [{port: http, protocol: TCP}]
+      ports: [{port: {{ include "murmuration.api" . }}, protocol: TCP}]
     {{- end }}
     - from:
         {{- include "murmuration.testPeer" . | nindent 8 }}

@@ -39,8 +39,8 @@ spec:
       {{- end }}
       {{- if not $process.job }}
       ports:
-        {{- if include "murmuration.hasApi" . }}
-        - {name: http, containerPort: 8080}
+        {{- with include "murmuration.api" . }}
+        - {name: {{ . }}, containerPort: 8080}
         {{- end }}
         - {name: admin, containerPort: 9090}
       startupProbe: {{- include "murmuration.probe" (list "/healthz" .Values.probes.startup) | nindent 8 }}

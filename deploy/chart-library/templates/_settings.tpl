@@ -30,7 +30,7 @@ data: {{- include "murmuration.settings" . | default "{}" | nindent 2 }}
 {{- if not $process.job }}
 - name: ADMIN_PORT
   value: "9090"
-{{- if include "murmuration.hasApi" . }}
+{{- if include "murmuration.api" . }}
 - name: PORT
   value: "8080"
 {{- end }}
@@ -68,6 +68,7 @@ data: {{- include "murmuration.settings" . | default "{}" | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{- define "murmuration.hasApi" -}}
-{{- if and (hasKey .Values "service") (not (get . "process")) }}yes{{ end -}}
+{{/* The name of the API's port: http of a chart's own process, what `process.api` says of another; nothing without an API. */}}
+{{- define "murmuration.api" -}}
+{{- if get . "process" }}{{ dig "api" "" .process }}{{ else if hasKey .Values "service" }}http{{ end -}}
 {{- end }}

@@ -89,8 +89,8 @@ spec:
         - podSelector:
             matchLabels: {{- include "murmuration.selector" . | nindent 14 }}
       ports:
-        {{- if include "murmuration.hasApi" . }}
-        - {port: http, protocol: TCP}
+        {{- with include "murmuration.api" . }}
+        - {port: {{ . }}, protocol: TCP}
         {{- end }}
         - {port: admin, protocol: TCP}
 {{- end }}

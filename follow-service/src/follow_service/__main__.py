@@ -1,5 +1,6 @@
 """python -m follow_service finish: what a deletion or going public began is finished, beside the service.
 
+python -m follow_service grpc: other services of the platform are answered by gRPC.
 python -m follow_service contracts: what this image reads and writes.
 """
 
@@ -15,7 +16,7 @@ from follow_service.dynamo_openings import DynamoOpenings
 from follow_service.dynamo_remains import DynamoRemains
 from follow_service.finisher import Finisher
 from follow_service.openings import Openings
-from follow_service.settings import FinisherSettings, FinishingSettings
+from follow_service.settings import FinisherSettings, FinishingSettings, GrpcSettings
 from murmuration_runtime import admin, dynamo, logs
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import announce_build
@@ -32,6 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m follow_service")
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
     jobs.add_parser("contracts", help="print which attributes of which tables this version reads and writes")
+    jobs.add_parser("grpc", help="answer other services of the platform by gRPC")
     finish = jobs.add_parser(
         "finish", help="delete what is left of deleted accounts, accept what public ones had pending"
     )
@@ -39,6 +41,10 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.job == "contracts":
         return tell(SERVICE)
+    if asked.job == "grpc":
+        from follow_service.grpc_app import keep_answering  # noqa: PLC0415  the finisher needs no Flask and no gRPC
+
+        return keep_answering(read(GrpcSettings))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # at any moment: the tables hold all there is to know
     return look_once(read(FinishingSettings)) if asked.once else keep_finishing(read(FinisherSettings))
 

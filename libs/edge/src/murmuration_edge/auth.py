@@ -109,15 +109,20 @@ class Tokens:
         return _Remembered(str(claims["sub"]), expires + leeway, kid, key)
 
 
+def bearer(authorization: str) -> str:
+    """Return the token in a header Authorization; raise NoTokenError if there is none."""
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise NoTokenError("Send a token, in the header Authorization: Bearer TOKEN.")
+    return token
+
+
 def authenticate(settings: EdgeSettings, is_user_id: Callable[[str], bool], keys: Keys) -> Callable[[], None]:
     """Return what runs before every request: it verifies the token and notes the caller, or raises."""
     tokens = Tokens(settings, is_user_id, keys)
 
     def before_request() -> None:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token:
-            raise NoTokenError("Send a token, in the header Authorization: Bearer TOKEN.")
-        g.caller = tokens.caller_of(token, time.time())
+        g.caller = tokens.caller_of(bearer(request.headers.get("Authorization", "")), time.time())
 
     return before_request
 

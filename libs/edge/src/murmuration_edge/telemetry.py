@@ -19,13 +19,17 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 _log = logging.getLogger(__name__)
 
 
+def own_or_new_id(given: str) -> str:
+    """Return the id that a client gave its request, or a new one if that is none."""
+    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
 def install(app: Flask) -> None:
     """Measure and log the requests of this application; every line that is logged meanwhile has the request's ids."""
 
     @app.before_request
     def begin() -> None:
-        given = request.headers.get("X-Request-ID", "")
-        request_id.set(given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex)
+        request_id.set(own_or_new_id(request.headers.get("X-Request-ID", "")))
         context = request.headers.get(traces.HEADER, "")
         if trace := traces.trace_of(context):
             trace_id.set(trace)
