@@ -31,7 +31,7 @@ def keep_answering(settings: GrpcSettings) -> int:
     logs.write_json(settings.log_level)
     announce_build(NAME, settings.build_commit, own(NAME).labels())
     traces.start(NAME, settings)
-    readiness = Readiness("dynamodb")
+    readiness = Readiness("dynamodb", "port")
     graph = dynamo_graph(dynamo.client_for_requests(), settings.table_prefix)
     keys = SigningKeys(partial(fetch_keys, settings.jwt_jwks_url, settings.jwt_issuer), readiness)
     shared = settings.limits_redis
@@ -47,6 +47,7 @@ def keep_answering(settings: GrpcSettings) -> int:
     async def run() -> None:
         server = GraphServer(graph, calls, lambda: not readiness.waiting_for())
         await server.start(settings.host, settings.port, settings.tls)
+        readiness.has("port")
         told_to_end = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told_to_end.set)
         await server.serve_until(told_to_end)
