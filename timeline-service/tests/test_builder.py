@@ -1,32 +1,41 @@
 """How timelines are built."""
 
+import threading
+
 import pytest
 
+from murmuration_timelines import layout
 from murmuration_timelines.shown import Shown
-from timeline_service.builder import CHUNK
 from timeline_service.rebuild_slots import BusyError
 
-from .world import HOME_COMMIT, World
+from .world import HOME_COMMIT, IDS, World
 
 
-def test_a_rebuild_that_takes_longer_than_its_marker_lives_renews_it():
-    """Between two pieces of its work; so it is kept, however many are followed."""
-    world, left = World(), 0
+def test_a_rebuild_that_takes_longer_than_its_marker_lives_renews_it(monkeypatch):
+    """Whatever it waits for; so it is kept, however slow the database is."""
+    monkeypatch.setattr(layout, "REBUILD_SECONDS", 0.04)
+    world, renewed = World(), threading.Semaphore(0)
+    world.nodes.after = lambda name, _keys: name == "renew" and renewed.release()
 
-    def live(name, _keys):
-        nonlocal left
-        left = 2 if name in ("begin", "renew") else left
+    def wait(read):
+        if read == "ids":
+            assert renewed.acquire(timeout=30)
 
-    def age(read):
-        nonlocal left
-        left -= read == "ids"
-        if left == 0:
-            world.evict("alice")
-
-    world.nodes.after, world.database.after = live, age
-    world.database.follows = {("alice", f"f-{n}") for n in range(3 * CHUNK)}
+    world.database.after = wait
     world.paged("alice", 20)
-    assert len(world.warm("alice").shown.each()) == 3 * CHUNK + 1
+    assert world.warm("alice")
+
+
+def test_a_rebuild_whose_marker_is_gone_reads_nothing_twice():
+    """What it has read is shown, and the next read builds."""
+    world = World()
+    said = world.say("alice")
+    world.dust_settles()
+    world.during(IDS, World.evict, "alice")
+    assert world.paged("alice", 20) == [said]
+    assert (world.database.queries, world.warm("alice")) == (1, None)
+    assert world.paged("alice", 20) == [said]
+    assert world.warm("alice")
 
 
 def test_a_follow_during_a_rebuild_costs_no_second_one():

@@ -106,7 +106,6 @@ def test_e4_pollers_miss_nothing_when_a_worker_dies():
 
 
 @pytest.mark.stack
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: DynamoDB that is slow")
 def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkeypatch):
     """A chunk of queries takes longer than a mark lives that nobody renews meanwhile."""
     monkeypatch.setattr(layout, "REBUILD_SECONDS", 1)
@@ -165,7 +164,6 @@ def deep():
     return world, said[CAP].tweet_id
 
 
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: deep pages")
 def test_e15_a_deep_page_of_a_reader_who_follows_5000_is_bounded(deep):
     """Any cursor that somebody makes up asks for one."""
     world, below = deep
@@ -175,7 +173,6 @@ def test_e15_a_deep_page_of_a_reader_who_follows_5000_is_bounded(deep):
         assert world.database.queries - before < 1_000
 
 
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: deep pages")
 def test_e15_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
     """The second page asks the database for nothing, whichever process answers."""
     world, below = deep

@@ -151,6 +151,7 @@ class World:
         self.edges_mark.refresh()
 
     def let_days_pass(self, days):
+        self.catch_up()  # no index lags for so long
         self.now += days * heads.DAY
 
     def evict(self, user):
@@ -247,7 +248,7 @@ class World:
         return TimelineReader(self.nodes, version=version, now=lambda: self.now)
 
     def _builder(self, cache, cap):
-        return Builder(cache, self.authors, self.database, self.slots, cap, FEW)
+        return Builder(cache, self.authors, self.database, self.slots, cap, FEW, clock=lambda: self.now)
 
     def _pages(self, builder, cache, least):
         celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, WAVE, lambda: self.now)

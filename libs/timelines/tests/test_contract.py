@@ -14,7 +14,8 @@ from murmuration_timelines import heads, layout, reset_timelines
 from murmuration_timelines.edges import PARTITIONS
 from murmuration_timelines.fake import FakeNodes
 from murmuration_timelines.layout import BEGINNING, CAP, SLACK, VERSION
-from murmuration_timelines.merge import Timeline
+from murmuration_timelines.merge import Run, Timeline
+from murmuration_timelines.read_ahead import ReadAhead, authors_name
 from murmuration_timelines.reader import TimelineReader, connect
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
@@ -163,6 +164,18 @@ class TestPromises:
         known, rights = reader.bodies([*asked, other.tweet_id])
         assert known == {there.tweet_id: there, gone.tweet_id: None, buried.tweet_id: None}
         assert rights.keys() == {other.tweet_id}
+
+    def test_what_was_read_ahead_is_there_for_any_process_until_timelines_go_cold(self, nodes, reader, somebody):
+        """As it was kept; another layout's is not there, and the last one counts."""
+        user = somebody()
+        assert reader.read_ahead(user) is None
+        for run in (Run([], BEGINNING), Run(ids(3, 2), snowflake(2))):
+            ahead = ReadAhead(authors_name([user, "bob"]), 1_700_000_000, snowflake(4), run)
+            reader.keep_ahead(user, ahead)
+            assert TimelineReader(nodes).read_ahead(user) == ahead
+        assert TimelineReader(nodes, version=VERSION + 1).read_ahead(user) is None
+        reset_timelines.of_user(nodes, user)
+        assert reader.read_ahead(user) is None
 
     def test_recent_tweets_are_capped_and_sorted(self, reader, writer, somebody):
         """The latest of each author, whatever order they came in."""

@@ -8,7 +8,8 @@ import pytest
 
 from murmuration_timelines import layout
 from murmuration_timelines.layout import VERSION
-from murmuration_timelines.merge import Timeline
+from murmuration_timelines.merge import Run, Timeline
+from murmuration_timelines.read_ahead import ReadAhead
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
@@ -45,6 +46,10 @@ def test_what_a_reader_writes_has_its_version_and_history(redis, nodes, somebody
     assert raw(nodes, f"author_shown:{{{user}}}").startswith(f"{prefix};".encode())
     reader.fill(reader.bodies([tweet_id])[1], {tweet_id: Tweet(tweet_id, "bob", '{"text": "hello"}')})
     assert redis.get(f"tweet:{{{tweet_id}}}") == f'{prefix}bob {{"text": "hello"}}'
+    reader.keep_ahead(user, ReadAhead("name", 7, snowflake(4), Run([snowflake(3)], snowflake(2))))
+    text = f"!{version}:name;7;{snowflake(4)};{snowflake(2)} {snowflake(3)}"
+    assert redis.get(f"read_ahead:{{{user}}}") == text
+    assert 0 < redis.ttl(f"read_ahead:{{{user}}}") <= layout.READ_AHEAD_SECONDS
 
 
 def test_what_a_worker_writes_is_the_same_for_readers_of_all_versions(redis, nodes, writer, somebody):

@@ -3,26 +3,33 @@
 Rule: first the marker, then everything that is read, then the commit; murmuration_timelines.reader says why that loses
 nothing. While the marker is there, whoever was read need not be read again: what they say arrives above it. So after a
 follow that changed, only the new followees are read; before that, `look_again` takes the note of the change off the
-marker.
+marker. A thread renews it, so that it lives for as long as its builder does, however slow the database is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from murmuration_runtime.periodic import repeated
+from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING, CAP
 from murmuration_timelines.merge import TOP, Run, Timeline, incomplete, union
+from murmuration_timelines.read_ahead import ReadAhead
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
 from timeline_service.authors import Authors
+from timeline_service.reads_ahead import MANY, ReadsAhead
 from timeline_service.rebuild_slots import RebuildSlots
 
 ATTEMPTS = 16
-CHUNK = 128  # authors that are read between two renewals of a marker
+CHUNK = 128  # authors that are read at once
+AHEAD = 2  # times as many ids as are wanted are kept of what the queries returned
 FEW = 16  # ids that are read of an author at the least: fewer cost the database as much
+
+T = TypeVar("T")
 
 
 class Tweets(Protocol):
@@ -35,17 +42,25 @@ class Tweets(Protocol):
         """Return those of the tweets that are not deleted, strongly consistent."""
 
 
-def at_once(_user_id: str, build: Callable[[], Timeline]) -> Timeline:
-    """Build in the thread that asks."""
-    return build()
+class AtOnce(Protocol):
+    """Has work done, one of each name at a time."""
+
+    def __call__(self, name: Hashable, work: Callable[[], T], /) -> T:
+        """Return what the work returned."""
+
+
+def at_once(_name: Hashable, work: Callable[[], T]) -> T:
+    """Work in the thread that asks."""
+    return work()
 
 
 class Gathered:
-    """What a rebuild has read so far: of whom, and which ids."""
+    """What a rebuild has read so far: of whom, and which ids; and whose it read last."""
 
     def __init__(self) -> None:
         self.authors: frozenset[str] = frozenset()
         self.runs: list[Run] = []
+        self.wanted: frozenset[str] = frozenset()
 
 
 class Builder:
@@ -59,33 +74,37 @@ class Builder:
         slots: RebuildSlots,
         cap: int = CAP,
         few: int = FEW,
-        run: Callable[[str, Callable[[], Timeline]], Timeline] = at_once,
+        run: AtOnce = at_once,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """run: builds one user's timeline, wherever it likes."""
+        """run: does one thing for a user at a time, wherever it likes."""
+        self.ahead = ReadsAhead(cache, clock)
         self._cache = cache
         self._authors = authors
         self._tweets = tweets
         self._slots = slots
         self._cap = cap
         self._few = few
-        self._run = run
+        self.run = run
 
     def home(self, user_id: str) -> Timeline:
         """Build a cold home timeline and cache it; while another builds it, return what we read and cache nothing."""
-        return self._run(user_id, partial(self._build, user_id))
+        return self.run(("home", user_id), partial(self._build, user_id))
 
     def _build(self, user_id: str) -> Timeline:
         home = self._cache.home
         with self._slots.one():
-            token, gathered = home.begin(user_id), Gathered()
-            for _ in range(ATTEMPTS):
-                if token is None:  # another reader is building it, or has built it: then it is warm
-                    return home.load([user_id]).get(user_id) or self.read(user_id)
-                timeline = self._read(user_id, gathered, partial(home.renew, user_id, token))
-                if home.commit(user_id, token, timeline):
-                    break
-                if not home.renew(user_id, token, look_again=True):  # the marker is gone: nothing that was read counts
-                    token, gathered = home.begin(user_id), Gathered()
+            if (token := home.begin(user_id)) is None:  # another reader is building it, or has built it
+                return home.load([user_id]).get(user_id) or self.read(user_id)
+            gathered = Gathered()
+            with repeated("marker", partial(home.renew, user_id, token), layout.REBUILD_SECONDS / 4):
+                for _ in range(ATTEMPTS):
+                    timeline = self._read(user_id, gathered)
+                    if home.commit(user_id, token, timeline):
+                        self._keep_ahead(user_id, timeline, gathered)
+                        break
+                    if not home.renew(user_id, token, look_again=True):  # the marker is gone: the next read builds it
+                        break
             return timeline
 
     def authors(self, author_ids: Iterable[str]) -> dict[str, Timeline]:
@@ -104,14 +123,16 @@ class Builder:
         """Gather a home timeline, and cache nothing."""
         return self._read(user_id, Gathered())
 
-    def far_down(self, author_ids: frozenset[str], below: str, count: int) -> Run:
-        """Gather for a page; of so many authors that it costs as much as a rebuild, in a slot."""
-        with self._slots.one() if len(author_ids) > CHUNK else nullcontext():
-            return self.gather(author_ids, below, count)
+    def far_down(self, user_id: str, author_ids: frozenset[str], below: str, count: int) -> ReadAhead:
+        """Gather for a page, in a slot and for one page of a user at a time: then for another than was asked."""
+        return self.run(("far down", user_id), partial(self._far_down, user_id, author_ids, below, count))
 
-    def gather(
-        self, author_ids: Iterable[str], below: str, count: int, after_chunk: Callable[[], object] | None = None
-    ) -> Run:
+    def _far_down(self, user_id: str, author_ids: frozenset[str], below: str, count: int) -> ReadAhead:
+        with self._slots.one():
+            run = self.gather(author_ids, below, max(count, self._cap) if len(author_ids) > MANY else count)
+            return self.ahead.keep(user_id, author_ids, below, run)
+
+    def gather(self, author_ids: Iterable[str], below: str, count: int) -> Run:
         """Return the newest `count` ids of these authors, or more if the queries returned more."""
         wanted = dict.fromkeys(author_ids, below)
         share = min(max(2 * count // len(wanted), self._few), count)
@@ -122,17 +143,21 @@ class Builder:
                 for author_id, run in found.items():
                     above = runs[author_id].ids if author_id in runs else []
                     runs[author_id] = Run([*above, *run.ids], run.floor)
-                if after_chunk:
-                    after_chunk()
             wanted = incomplete(runs, count)
             share = min(4 * share, count)
-        return union(runs.values(), count=max(count, self._cap))
+        return union(runs.values(), count=AHEAD * max(count, self._cap))
 
-    def _read(self, user_id: str, gathered: Gathered, after_chunk: Callable[[], object] | None = None) -> Timeline:
+    def _keep_ahead(self, user_id: str, timeline: Timeline, gathered: Gathered) -> None:
+        """Keep what a rebuild of many authors has read, for the pages below its timeline."""
+        run = union(gathered.runs, count=AHEAD * self._cap)
+        if len(gathered.wanted) > MANY and timeline.floor != BEGINNING and run.floor < timeline.floor:
+            self.ahead.keep(user_id, gathered.wanted, timeline.ids[len(timeline.ids) // 2], run)
+
+    def _read(self, user_id: str, gathered: Gathered) -> Timeline:
         """Read whose tweets the user reads now, and the tweets of those whose are not yet gathered."""
-        authors = self._authors.of(user_id, self._cache.noted(user_id))
+        authors = gathered.wanted = self._authors.of(user_id, self._cache.noted(user_id))
         if new := authors - gathered.authors:
-            gathered.runs.append(self.gather(new, TOP, self._cap, after_chunk))
+            gathered.runs.append(self.gather(new, TOP, self._cap))
             gathered.authors |= new
         return self._complete(union(gathered.runs, count=self._cap), authors)
 

@@ -77,7 +77,7 @@ class Pages:
         self._builder = builder
         self._celebrity_tweets = celebrity_tweets
         self._bodies = bodies
-        self._deep_pages = DeepPages(builder.far_down, clock)
+        self._deep_pages = DeepPages(builder)
         self._look = look
         self._count_page = count_page
         self._clock = clock

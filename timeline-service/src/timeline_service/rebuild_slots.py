@@ -1,9 +1,10 @@
-"""How many timelines are built at once: a few, and as many reads wait for a moment. Pure."""
+"""How much is read from the database at once: a few timelines or pages, and as many wait for a moment. Pure."""
 
 import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 
 from murmuration_runtime import deadlines
 
@@ -11,7 +12,10 @@ from murmuration_runtime import deadlines
 class BusyError(Exception):
     """There is more to do than can be done now; the same call may succeed in a few seconds."""
 
-    retry_after_seconds = 2
+    def __init__(self, reason: str = "all slots are taken", seconds: float = 2) -> None:
+        """seconds: when to come again."""
+        super().__init__(reason)
+        self.retry_after_seconds = ceil(seconds)
 
 
 class RebuildSlots:

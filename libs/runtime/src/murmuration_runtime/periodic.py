@@ -2,7 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from murmuration_runtime.errors import StoreAwayError
@@ -21,6 +22,22 @@ def keep_calling(name: str, call: Callable[[], object], every: float = EVERY_SEC
             never.wait(every)
 
     threading.Thread(target=run, name=name, daemon=True).start()
+
+
+@contextmanager
+def repeated(name: str, call: Callable[[], object], every: float) -> Iterator[None]:
+    """Call every few seconds while the context lasts; a call that fails is followed by the next."""
+    over = threading.Event()
+
+    def run() -> None:
+        while not over.wait(every):
+            call_once(name, call)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def call_once(name: str, call: Callable[[], object]) -> None:

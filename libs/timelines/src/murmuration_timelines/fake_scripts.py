@@ -141,6 +141,9 @@ class FakeScripts:
     def _set(self, key: str, value: str, *_expiry: Any) -> None:
         self.values[key] = value
 
+    def _get(self, key: str) -> str | None:
+        return self.values.get(key)
+
     def _smembers(self, key: str) -> set[str]:
         return {*self.values.get(key, ())}
 

@@ -8,6 +8,7 @@
 | `author_shown:{USER}` | string | the same, with the one digest of USER | as the list |
 | `noted:{USER}` | set | followees whose edge changed lately | 10 minutes |
 | `recent:{USER}` | sorted set | USER's newest 100 tweet ids, all with the score 0 | 1 hour |
+| `read_ahead:{USER}` | string | "!", the version, ":", and what was read below the list (read_ahead.py) | 10 minutes |
 | `tweet:{ID}` | string | PREFIX, the author's id, a space, the JSON that clients get | 7 days |
 | `tweet:{ID}` | string | nothing: a tombstone, the tweet is deleted | 8 days |
 | `edges_settled` | hash | until when each partition of follows and mutes is settled (edges.py), in ms | 1 minute |
@@ -61,6 +62,7 @@ SETTLING_SECONDS = 10  # far longer than an index of DynamoDB lags behind its ta
 REBUILD_SECONDS = 10  # a builder that died is forgotten after this long
 RECENT_SECONDS = 3_600
 NOTE_SECONDS = 600  # far longer than an index of DynamoDB lags behind its table
+READ_AHEAD_SECONDS = 600  # that somebody may take to read on
 BODY_SECONDS = 7 * 86_400
 TOMBSTONE_SECONDS = 8 * 86_400  # outlives every body
 RIGHT_SECONDS = 5  # that a body may take to be read; a tombstone that is evicted sooner was hardly there
@@ -108,6 +110,11 @@ def author_followees(author_id: str) -> str:
 def noted(user_id: str) -> str:
     """Name the set of followees whose edge changed lately: a rebuild reads those edges from the table itself."""
     return f"noted:{{{user_id}}}"
+
+
+def read_ahead(user_id: str) -> str:
+    """Name what was read for a user below their list, and is for the next page."""
+    return f"read_ahead:{{{user_id}}}"
 
 
 def recent(author_id: str) -> str:

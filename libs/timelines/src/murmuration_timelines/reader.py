@@ -10,6 +10,7 @@ from murmuration_runtime.redis_nodes import Item, Nodes
 from murmuration_timelines import layout
 from murmuration_timelines.edges import settled_until
 from murmuration_timelines.layout import MARKER, VERSION
+from murmuration_timelines.read_ahead import ReadAhead
 from murmuration_timelines.redis_timelines import CachedTimelines
 from murmuration_timelines.scripts import BODIES, FILL, RECENT
 from murmuration_timelines.tweets import Tweet
@@ -47,6 +48,19 @@ class TimelineReader:
         """Return until when (ms) all edges are settled; 0 if nobody knows."""
         with self._nodes.errors_named():
             return settled_until(self._nodes.command("HGETALL", layout.EDGES_SETTLED))
+
+    def read_ahead(self, user_id: str) -> ReadAhead | None:
+        """Return what was read for a user below their list, and is kept."""
+        with self._nodes.errors_named():
+            text = self._nodes.command("GET", layout.read_ahead(user_id)) or ""
+        own = MARKER + self._version
+        return ReadAhead.read(text.removeprefix(own)) if text.startswith(own) else None
+
+    def keep_ahead(self, user_id: str, ahead: ReadAhead) -> None:
+        """Keep what was read, for a while."""
+        text = f"{MARKER}{self._version}{ahead.text()}"
+        with self._nodes.errors_named():
+            self._nodes.command("SET", layout.read_ahead(user_id), text, "EX", layout.READ_AHEAD_SECONDS)
 
     def recent(self, author_ids: Iterable[str]) -> list[str]:
         """Return the ids of these authors that are younger than their sets, in no order: an index has the others."""

@@ -23,6 +23,7 @@ OF_A_USER = (
     layout.author_shown,
     layout.followees,
     layout.author_followees,
+    layout.read_ahead,
 )
 KINDS = {name("").split("{")[0]: name.__name__ for name in (*OF_A_USER, layout.body)}
 

@@ -1,0 +1,85 @@
+"""Pages below the cached list: what they cost at most, and what is kept of them."""
+
+import pytest
+
+from murmuration_timelines.merge import TOP
+from timeline_service.deep_pages import DeepPages
+from timeline_service.reads_ahead import MANY, QUERIES_A_SECOND
+from timeline_service.rebuild_slots import BusyError
+
+from .world import CAP, World
+
+SAID = 20 * CAP
+
+
+@pytest.fixture
+def world():
+    """Let ann follow just as many as make a read far down expensive, all of whom said something long ago."""
+    world = World()
+    world.database.follows = {("ann", f"f-{n}") for n in range(MANY)}
+    for n in range(SAID):
+        world.say(f"f-{n % 10}")
+    world.dust_settles()
+    world.now += 3_600
+    return world
+
+
+def pages(world):
+    """A process that has read nothing yet."""
+    return DeepPages(world.builder)
+
+
+def test_a_reader_of_many_has_to_pause_between_two_reads(world):
+    """Cursors that are made up are served by what was read, or not before it is paid for."""
+    authors, ids = world.authors.of("ann", []), sorted(world.database.said, reverse=True)
+    assert pages(world).run("ann", authors, ids[50], 3).ids[:3] == ids[51:54]
+    asked = world.database.queries
+    assert pages(world).run("ann", authors, ids[52], 3).ids[:3] == ids[53:56]
+    with pytest.raises(BusyError) as busy:
+        pages(world).run("ann", authors, ids[49], 3)
+    assert world.database.queries == asked
+    assert 0 < busy.value.retry_after_seconds <= MANY / QUERIES_A_SECOND + 1
+    world.now += busy.value.retry_after_seconds
+    assert pages(world).run("ann", authors, ids[49], 3).ids[:3] == ids[50:53]
+
+
+def test_a_reader_of_few_reads_whatever_they_ask_for(world):
+    """It costs less than a pause would."""
+    world.database.follows.pop()
+    authors, ids = world.authors.of("ann", []), sorted(world.database.said, reverse=True)
+    for below in (50, 49, 48):
+        assert pages(world).run("ann", authors, ids[below], 1).ids[0] == ids[below + 1]
+
+
+def test_what_a_rebuild_has_read_serves_the_pages_below(world):
+    """They cost no query, on any process."""
+    world.pages.home("ann", 1)
+    asked = world.database.queries
+    below = world.warm("ann").floor
+    run = pages(world).run("ann", world.authors.of("ann", []), below, 3)
+    assert run.ids == [one for one in sorted(world.database.said, reverse=True) if run.floor <= one < below] != []
+    assert world.database.queries == asked
+
+
+def test_what_was_read_is_kept_by_the_process_while_redis_is_away(world):
+    """Whoever scrolls on costs no more than with it; what is young is read anew."""
+    world.nodes.away = True
+    authors, ids = world.authors.of("ann", []), sorted(world.database.said, reverse=True)
+    pages(world).run("ann", authors, ids[50], 3)
+    asked = world.database.queries
+    assert pages(world).run("ann", authors, ids[51], 3).ids[:3] == ids[52:55]
+    assert world.database.queries == asked
+    for _ in range(2):
+        assert pages(world).run("ann", authors, TOP, 3).ids[:3] == ids[:3]
+    assert world.database.queries > asked
+
+
+def test_who_joined_the_read_of_another_page_is_told_to_come_again(world):
+    """One is under way for each reader: what it found may not be what the second one asked for."""
+    authors, ids = world.authors.of("ann", []), sorted(world.database.said, reverse=True)
+    world.builder.run = lambda _name, _work: world.builder.ahead.keep("ann", authors, ids[50], run)
+    run = world.builder.gather(authors, ids[50], 3)
+    assert pages(world).run("ann", authors, ids[50], 3) == run
+    world.now += 1
+    with pytest.raises(BusyError, match="another page"):
+        pages(world).run("ann", authors, ids[40], 3)
