@@ -8,6 +8,7 @@ from murmuration_timelines.heads import DAY, REBUILT_SECONDS
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.shown import Shown
+from timeline_service.renewals import PAUSE_SECONDS
 
 from .world import World
 
@@ -26,10 +27,10 @@ def world():
     return world
 
 
-def corrupt(world, ids=(), shown=("ann",)):
+def corrupt(world, ids=(), shown=("ann",), floor=BEGINNING):
     """Have another warm timeline in the place of hers."""
     was = world.warm("ann")
-    assert world.cache.home.replace("ann", was, Timeline(ids, BEGINNING, Shown.of(shown)))
+    assert world.cache.home.replace("ann", was, Timeline(ids, floor, Shown.of(shown)))
 
 
 def read(world):
@@ -69,6 +70,33 @@ def test_no_timeline_gets_fourteen_days_old(world):
         assert days < 14
     assert days > REBUILT_SECONDS / DAY
     assert world.comparisons[-1] == "old"
+
+
+def test_a_timeline_that_hardly_shows_is_built_anew_and_not_again_and_again(world):
+    """Once in a while, if most of what is built does not show either."""
+    ids = [world.say("bob").tweet_id for _ in range(5)]
+    world.database.deleted.update(ids)
+    world.dust_settles()
+    for _ in range(3):
+        corrupt(world, ids[::-1], ["ann", "bob"], ids[0])
+        read(world)
+        assert world.comparisons == ["dropped"]
+    world.now += PAUSE_SECONDS
+    for _ in range(3):
+        read(world)
+        corrupt(world, ids[::-1], ["ann", "bob"], ids[0])
+    assert world.comparisons == ["dropped"] * 2
+
+
+def test_a_timeline_of_which_half_shows_is_left_as_it_is(world):
+    """Some are deleted in every one."""
+    said = [world.say("bob").tweet_id for _ in range(3)]
+    world.dust_settles()
+    world.database.deleted.update(said)
+    ids = sorted(world.database.said, reverse=True)
+    corrupt(world, ids, ["ann", "bob"], ids[-1])
+    assert len(read(world)) == len(ids) / 2
+    assert world.comparisons == []
 
 
 def test_what_changes_while_it_is_compared_has_the_last_word(world):

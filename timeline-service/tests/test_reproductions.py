@@ -126,7 +126,6 @@ def test_e6_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkey
     assert cache.home.load(["ann"])
 
 
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a list full of ids that do not show")
 @pytest.mark.parametrize("deleted", [False, True], ids=["unfollowed", "deleted"])
 def test_e13_a_timeline_of_tweets_that_do_not_show_is_built_anew(deleted):
     """A bot that filled it was unfollowed, or deleted its tweets; one page may pay for that, not every one."""

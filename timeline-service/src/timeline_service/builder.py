@@ -162,9 +162,11 @@ class Builder:
         return self._complete(union(gathered.runs, count=self._cap), authors)
 
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
-        """Add what the index may not have yet."""
-        recent = Run(sorted({*self._cache.recent(authors)}, reverse=True), BEGINNING)
-        whole = union([run, recent], count=self._cap)
+        """Add what the index may not have yet; what it does not have any more is deleted, and mostly known to be."""
+        lacking = {each for each in self._cache.recent(authors) if each > run.floor}.difference(run.ids)
+        known = self._cache.bodies([*lacking])[0] if lacking else {}
+        recent = sorted((each for each in lacking if known.get(each, True)), reverse=True)
+        whole = union([run, Run(recent, BEGINNING)], count=self._cap)
         return Timeline(whole.ids, whole.floor, Shown.of(authors))
 
 

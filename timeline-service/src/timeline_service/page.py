@@ -34,6 +34,22 @@ class Page:
     newest: str | None
 
 
+@dataclass
+class Descent:
+    """How far down a timeline has been read; and of the cached ids, how many were looked at, and how many showed."""
+
+    below: str
+    whole: Timeline | None = None  # if so few showed that it was needed
+    looked_at: int = 0
+    showed: int = 0
+
+    def dropped(self, least: int) -> float:
+        """Return which share of the ids does not show, or 0 if too few were looked at to tell."""
+        if self.whole is None or self.looked_at < max(1, min(least, len(self.whole.ids))):
+            return 0
+        return 1 - self.showed / self.looked_at
+
+
 class Stretch(NamedTuple):
     """Some ids in a row, whose tweets showed meanwhile, what knows the bodies, and where it all came from."""
 
@@ -41,13 +57,7 @@ class Stretch(NamedTuple):
     shown: Container[str]
     bodies: Callable[[Sequence[str]], Mapping[str, Tweet]]
     source: str
-
-
-@dataclass
-class Descent:
-    """How far down a timeline has been read."""
-
-    below: str
+    descent: Descent
 
 
 class Pages:
@@ -61,13 +71,13 @@ class Pages:
         builder: Builder,
         celebrity_tweets: CelebrityTweets,
         bodies: Bodies,
-        look: Callable[[str, Timeline], object],
+        look: Callable[[str, Timeline, float], object],
         count_page: Callable[[str], None],
         clock: Callable[[], float],
         confirming: Confirming,
         least: int = LEAST,
     ) -> None:
-        """look: is told of each warm timeline that is read.
+        """look: is told of each warm timeline that is read, and which share of it did not show, if that is known.
 
         count_page: is told of each page where it came from: cache, rebuild, database, or shed.
         """
@@ -89,8 +99,9 @@ class Pages:
         now, newest, source = self._clock(), None, ""
         tweets: list[Tweet] = []
         confirmation = self._confirming.begin(user_id)
+        descent = Descent(cursor)
         try:
-            for stretch in self._stretches(user_id, cursor, max(AMPLE * (limit + 1), self._least)):
+            for stretch in self._stretches(user_id, descent, max(AMPLE * (limit + 1), self._least)):
                 newest, source = newest or write_mark(stretch.run, now), stretch.source
                 tweets += _shown(stretch, since, limit + 1 - len(tweets), confirmation)
                 if len(tweets) > limit or stretch.run.floor <= since.floor:
@@ -101,6 +112,8 @@ class Pages:
         finally:
             if confirmation:
                 self._confirming.end(confirmation)
+            if descent.whole:
+                self._look(user_id, descent.whole, descent.dropped(self._least))
         self._count_page(source)
         shown = tweets[:limit]
         next_cursor = (
@@ -108,11 +121,10 @@ class Pages:
         )  # one more: there is a next page
         return Page(shown, next_cursor, newest if cursor == TOP else None)
 
-    def _stretches(self, user_id: str, below: str, ample: int) -> Iterator[Stretch]:
+    def _stretches(self, user_id: str, descent: Descent, ample: int) -> Iterator[Stretch]:
         """Give all that lies below an id, down to the first tweet ever."""
-        descent = Descent(below)
         try:
-            if below == TOP:  # the newest ids fill most pages; only if they do not, the whole list is read
+            if descent.below == TOP:  # the newest ids fill most pages; only if they do not, the whole list is read
                 yield from self._cached(user_id, descent, ample, newest=ample)
             yield from self._cached(user_id, descent, ample, newest=None)
         except RedisAwayError as error:
@@ -121,7 +133,7 @@ class Pages:
             authors = self._authors_of(user_id)
         while descent.below != BEGINNING:
             run = self._deep_pages.run(user_id, authors, descent.below, ample)
-            yield Stretch(run, authors, self._tweets.tweets, "database")
+            yield Stretch(run, authors, self._tweets.tweets, "database", Descent(run.floor))
             descent.below = run.floor
 
     def _authors_of(self, user_id: str) -> frozenset[str]:
@@ -136,14 +148,16 @@ class Pages:
         """Give what the cache holds, or so many of the newest ids of it; build it first where it is cold."""
         timeline = self._cache.home.load([user_id], newest).get(user_id)
         source = "cache" if timeline else "rebuild"
-        if timeline:
-            self._look(user_id, timeline)
+        if timeline and newest is None:
+            descent.whole = timeline
+        elif timeline:
+            self._look(user_id, timeline, 0)
         timeline = timeline or self._builder.home(user_id)
         runs = [timeline, *self._celebrity_tweets.runs(timeline.shown, newest)]
         is_more = True
         while is_more:
             run = union(runs, descent.below, ample)
-            yield Stretch(run, timeline.shown, self._bodies.of, source)
+            yield Stretch(run, timeline.shown, self._bodies.of, source, descent)
             descent.below, is_more = min(descent.below, run.floor), len(run.ids) == ample
 
 
@@ -159,6 +173,8 @@ def _shown(stretch: Stretch, since: SinceMark, wanted: int, confirmation: Confir
         bodies = stretch.bodies(chunk)
         found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
         shown = [tweet for tweet in found if tweet.author_id in stretch.shown]
+        stretch.descent.looked_at += len(chunk)
+        stretch.descent.showed += len(shown)
         if confirmation:
             asked, shown = len(shown), confirmation.keep(shown)
             size = max(size, AT_ONCE) if len(shown) < asked else size  # many have left: ask about more together
