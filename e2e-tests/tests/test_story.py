@@ -40,7 +40,7 @@ def test_a_follow_brings_what_was_said_before_and_an_unfollow_takes_it_away():
 
 
 def test_a_deleted_tweet_is_gone_for_every_reader():
-    """Also for those who have read it; each process of timeline-service may show it for a second longer."""
+    """Also for those who have read it, whichever process of timeline-service answers."""
     alice, bob = Person("Alice").join(), Person("Bob").join()
     alice.follow(bob)
     gone = bob.tweet("regret")

@@ -1,7 +1,7 @@
 """The oracle: paging from the top to the end gives the truth, whatever the cache holds and whatever went on before."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from murmuration_timelines.layout import BEGINNING
@@ -52,6 +52,7 @@ histories = st.lists(
 )
 
 
+@settings(deadline=None)  # a rebuild starts a thread, and a machine may be busy
 @given(histories, size)
 def test_every_history_reads_as_the_truth(history, limit):
     """While it goes on, no page repeats or reorders; once the dust settles, every reader's pages are the truth."""
@@ -256,16 +257,14 @@ def test_a_fan_out_that_read_its_page_before_an_unfollow_shows_nothing():
     assert world.paged("alice", 20) == []
 
 
-def test_a_deletion_shows_within_a_second_though_bodies_are_held():
-    """What is the same for every reader is held in the process, for a second."""
+def test_a_deletion_shows_at_once():
+    """Nothing is held in a process: another one may have shown that the tweet is gone."""
     world = World()
     said = world.say("alice")
     world.dust_settles()
-    world.paged("alice", 20)
+    assert world.paged("alice", 20) == [said]
     world.delete(0)
     world.deliver(0)
-    assert world.paged("alice", 20) == [said]
-    world.wait()
     assert world.paged("alice", 20) == []
 
 
@@ -309,20 +308,19 @@ def test_far_down_all_that_the_cache_holds_of_a_celebrity_is_read():
     assert "database" not in world.sources
 
 
-def test_a_celebritys_timeline_is_read_once_a_second_for_all_readers():
-    """What is the same for every reader is held in the process, for a second."""
+def test_what_a_celebrity_says_shows_at_once_to_every_reader():
+    """What is the same for all of them is held in the process, and each page asks whether it has changed."""
     world = World()
     world.database.follows = {("alice", "bob"), ("carol", "bob")}
     world.promote("bob")
     old = world.say("bob")
     world.dust_settles()
     for user in ("alice", "carol"):
-        world.paged(user, 20)
+        assert world.paged(user, 20) == [old]
     new = world.say("bob")
     world.deliver(0)
-    assert world.paged("carol", 20) == [old]
-    world.wait()
-    assert world.paged("carol", 20) == [new, old]
+    for user in ("alice", "carol"):
+        assert world.paged(user, 20) == [new, old]
 
 
 def test_a_page_in_the_middle_reads_no_more_of_an_author_than_may_show():
@@ -346,8 +344,7 @@ def test_far_down_a_page_reads_ahead_for_the_next_ones():
         world.say("bob" if n % 2 else "carol")
         world.say("alice")
     world.dust_settles()
-    for _ in range(20):
-        world.wait()
+    world.now += 100
     truth = world.database.truth("alice")
     assert world.paged("alice", 5) == truth
     assert world.database.queries < 2 * len(truth) / 20

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from contracts.ids import first_id
-from murmuration_testkit.promises import StillBrokenError, promised
+from murmuration_testkit.promises import promised
 from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
@@ -34,7 +34,7 @@ def ignore(*_):
 def replica(world):
     """Return a second process over the stores of this world."""
     celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
-    bodies = Bodies(world.cache, world.database, lambda: world.now)
+    bodies = Bodies(world.cache, world.database)
     parts = world.cache, world.authors, world.database, world.builder, celebrity_tweets, bodies, ignore
     confirming = Confirming(world.edges_mark, world.database, float, ignore)
     return Pages(*parts, world.sources.append, lambda: world.now, confirming, 1)
@@ -64,7 +64,6 @@ def two_processes():
     return world, replica(world)
 
 
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: two replicas")
 @pytest.mark.parametrize(
     "happens", [lambda world: world.say("star"), lambda world: world.delete(0)], ids=["said", "deleted"]
 )
@@ -78,7 +77,6 @@ def test_e3_no_page_goes_back_in_time(happens):
         assert world.pages.home("ann", 20).tweets == there
 
 
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: two replicas")
 def test_e3_since_repeats_nothing_whichever_process_answers():
     """The second of three polls is answered by a process that does not know of the new tweet yet."""
     world, other = two_processes()
@@ -91,7 +89,6 @@ def test_e3_since_repeats_nothing_whichever_process_answers():
         assert other.home("ann", 20, since=read_mark(newest)).tweets == []
 
 
-@pytest.mark.xfail(strict=True, raises=StillBrokenError, reason="issue 16: a takeover that pollers miss tweets of")
 def test_e4_pollers_miss_nothing_when_a_worker_dies():
     """Every second tweet of 20 s, which is a session timeout of 10 s and a rebalance, comes at the end of them."""
     start = 1_700_000_000

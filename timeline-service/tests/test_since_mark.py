@@ -18,7 +18,7 @@ def at(seconds_ago, n=0):
     return str(int(first_id(int((NOW - seconds_ago) * 1000))) + n)
 
 
-ids = st.sets(st.builds(at, st.integers(0, 30), st.integers(0, 99)), max_size=MOST)
+ids = st.sets(st.builds(at, st.integers(0, 90), st.integers(0, 99)), max_size=MOST)
 
 
 @given(ids, ids)
@@ -28,6 +28,18 @@ def test_what_was_there_is_seen_and_what_comes_after_is_new(there, later):
     assert not any(seen.is_new(tweet_id) for tweet_id in there)
     settled = at(SETTLING)
     assert all(seen.is_new(tweet_id) for tweet_id in later - there if tweet_id > settled)
+
+
+@given(ids, ids)
+def test_whoever_answers_next_repeats_nothing_though_they_know_less(there, here):
+    """A mark names what the mark before it named: the next process may answer for all of them."""
+    before = read_mark(write_mark(Run(sorted(there, reverse=True), BEGINNING), NOW))
+    after = read_mark(write_mark(Run(sorted(here, reverse=True), BEGINNING), NOW, before))
+    assert not any(after.is_new(tweet_id) for tweet_id in there | here)
+    named = before.above | after.above
+    assert all(after.is_new(at(0, 100 + n)) for n in range(3))
+    if len(there | here) < MOST:
+        assert {each for each in there | here if each > at(SETTLING)} <= named
 
 
 def test_a_mark_fits_in_a_url_however_much_is_new():

@@ -15,7 +15,7 @@ from murmuration_timelines.writer import TimelineWriter
 from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
-from timeline_service.celebrity_tweets import HELD_SECONDS, CelebrityTweets
+from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.cursors import read_cursor
 from timeline_service.edges_mark import EdgesMark
@@ -143,7 +143,7 @@ class World:
         self.database.index_follows = None
 
     def wait(self):
-        self.now += HELD_SECONDS + 0.1
+        self.now += 1.1
 
     def edges_are_settled(self):
         """As the worker says it, and a process hears it a little later."""
@@ -252,7 +252,7 @@ class World:
 
     def _pages(self, builder, cache, least):
         celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, WAVE, lambda: self.now)
-        bodies = Bodies(cache, self.database, lambda: self.now)
+        bodies = Bodies(cache, self.database)
         renewals = Renewals(
             cache, self.authors, builder.read, self.comparisons.append, lambda: self.now, lambda work: work()
         )

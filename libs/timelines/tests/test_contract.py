@@ -96,6 +96,26 @@ class TestPromises:
         assert timelines.load([user], 2) == {user: timeline(user, 3, 2, floor=snowflake(2))}
         assert timelines.load([user], 4) == {user: timeline(user, 3, 2, 1)}
 
+    def test_what_is_held_and_has_not_changed_is_not_sent_again(self, nodes, timelines, arrive, somebody):
+        """Whatever changed is noticed: an arrival above or below the head, a cut, another layout, an eviction."""
+        user = somebody()
+        assert timelines.look({user: None}) == {}
+        timelines.commit(user, timelines.begin(user), timeline(user, 5, 3, 1))
+        (held,) = timelines.look({user: None}, 3).values()
+        assert (held.timeline, held.asked) == (timeline(user, 5, 3, 1, floor=snowflake(1)), 3)
+        for count in (2, 3):
+            assert timelines.look({user: held}, count)[user] is held
+        assert timelines.look({user: held})[user].timeline == timeline(user, 5, 3, 1)
+        for n, there in ((4, (5, 4, 3)), (6, (6, 5, 4))):
+            arrive(user, n)
+            (held,) = timelines.look({user: held}, 3).values()
+            assert held.timeline == timeline(user, *there, floor=snowflake(there[-1]))
+        assert timelines.replace(user, held.timeline, timeline(user, 6, 5, 4))
+        assert timelines.look({user: held}, 3)[user].timeline.ids == ids(6, 5, 4)
+        for key in layout.home_timeline(user), layout.author_timeline(user):
+            evict(nodes, key)
+        assert timelines.look({user: held}, 3) == {}
+
     def test_several_are_loaded_at_once(self, timelines, somebody):
         """Those that are cold are left out."""
         users = [somebody() for _ in range(8)]

@@ -78,7 +78,7 @@ def create_app(
     authors = Authors(follows, mutes)
     builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build)
     celebrity_tweets = CelebrityTweets(index.among, cache.authors, builder, settings.celebrities_a_wave, time.monotonic)
-    bodies = Bodies(cache, tweets, time.monotonic)
+    bodies = Bodies(cache, tweets)
     renewals = Renewals(
         cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time
     )

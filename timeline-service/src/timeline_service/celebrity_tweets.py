@@ -1,17 +1,17 @@
 """What celebrities said, whose tweets are not pushed: readers merge their own timelines.
 
-Rule: what is the same for every reader is held in the process for a second, and dropped together; so no page lacks what
-another page of this process showed.
+Rule: what is the same for every reader is held in the process, and each page asks the cache whether it has changed: so
+no page lacks what another one showed, whichever process that was. What is held is dropped together now and then.
 """
 
 from collections.abc import Callable, Collection
 
 from murmuration_timelines.merge import Run
-from murmuration_timelines.redis_timelines import CachedTimelines
+from murmuration_timelines.redis_timelines import CachedTimelines, Held
 from murmuration_timelines.shown import Shown
 from timeline_service.builder import Builder, chunks
 
-HELD_SECONDS = 1.0
+HELD_SECONDS = 30.0
 
 
 class CelebrityTweets:
@@ -34,19 +34,18 @@ class CelebrityTweets:
         self._builder = builder
         self._wave = wave
         self._clock = clock
-        self._held: dict[str, tuple[float, Run]] = {}  # and how many ids were asked for
+        self._held: dict[str, Held] = {}
         self._until = 0.0
 
     def runs(self, shown: Shown, count: int | None) -> list[Run]:
         """Return what each celebrity among the shown said, or about so much of it; many take several waves."""
         if (now := self._clock()) >= self._until:
             self._held, self._until = {}, now + HELD_SECONDS
-        held = self._held  # for this whole call, even if another thread begins a new one
-        authors, asked = self._celebrities(shown), float("inf") if count is None else count
-        missing = [author_id for author_id in authors if author_id not in held or held[author_id][0] < asked]
-        for some in chunks(missing, self._wave):
-            new: dict[str, Run] = {**self._cached.load(some, count)}
-            if cold := [author_id for author_id in some if author_id not in new]:
-                new |= self._builder.authors(cold)
-            held.update((author_id, (asked, run)) for author_id, run in new.items())
-        return [held[author_id][1] for author_id in authors]
+        held, runs = self._held, dict[str, Run]()
+        for some in chunks(self._celebrities(shown), self._wave):
+            warm = self._cached.look({author_id: held.get(author_id) for author_id in some}, count)
+            held.update(warm)
+            runs |= {author_id: one.timeline for author_id, one in warm.items()}
+            if cold := [author_id for author_id in some if author_id not in warm]:
+                runs |= self._builder.authors(cold)
+        return [*runs.values()]

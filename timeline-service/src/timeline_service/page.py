@@ -102,7 +102,7 @@ class Pages:
         descent = Descent(cursor)
         try:
             for stretch in self._stretches(user_id, descent, max(AMPLE * (limit + 1), self._least)):
-                newest, source = newest or write_mark(stretch.run, now), stretch.source
+                newest, source = newest or write_mark(stretch.run, now, since), stretch.source
                 tweets += _shown(stretch, since, limit + 1 - len(tweets), confirmation)
                 if len(tweets) > limit or stretch.run.floor <= since.floor:
                     break

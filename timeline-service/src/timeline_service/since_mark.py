@@ -3,7 +3,8 @@
 Rule: ids are in the order of time, but tweets become visible a little out of it: fan-out takes a moment, and longer for
 one than for another. So a mark is not the newest id. It is the newest id old enough for all below it to have arrived,
 and those above that were there. What is new is the rest: nothing is shown again, and no late tweet slips past, unless
-it is later than that, or more than MOST others have come since.
+it is later than that, or more than MOST others have come since. A mark that answers another one names what that named,
+too: whoever wrote it may have seen what this process, or its store, does not know yet.
 """
 
 import re
@@ -15,7 +16,9 @@ from murmuration_edge.cursors import BadCursorError, decode, encode
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Run
 
-SETTLING = 10.0  # seconds after which a tweet has arrived, or is so late that something is broken
+# Seconds after which a tweet has arrived, or is so late that something is broken. When a worker dies, the others have
+# its partitions after its session (10 s) and a rebalance: fanout-worker/drills/takeover.py measures it.
+SETTLING = 60.0
 MOST = 50  # ids that a mark names: it has to fit in a URL
 _MARK = re.compile(rf"(0|{TWEET_ID})(\.{TWEET_ID}){{0,{MOST}}}")
 
@@ -40,12 +43,14 @@ def settled_id(now: float) -> str:
     return first_id(int((now - SETTLING) * 1000))
 
 
-def write_mark(run: Run, now: float) -> str:
-    """Note what is there now, read from the top."""
+def write_mark(run: Run, now: float, since: SinceMark = NOTHING) -> str:
+    """Note what is there now, read from the top, and what was seen before."""
     settled = settled_id(now)
-    above = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)][:MOST]
-    floor = run.ids[len(above)] if len(above) < len(run.ids) else run.floor
-    return encode(".".join([floor, *above]))
+    young = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)]
+    older = run.ids[len(young)] if len(young) < len(run.ids) else run.floor
+    seen = sorted({*young, *(tweet_id for tweet_id in since.above if tweet_id > settled)}, reverse=True)
+    floor = max(since.floor, seen[MOST] if len(seen) > MOST else older)
+    return encode(".".join([floor, *(tweet_id for tweet_id in seen[:MOST] if tweet_id > floor)]))
 
 
 def read_mark(mark: str) -> SinceMark:

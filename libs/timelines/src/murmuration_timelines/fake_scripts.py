@@ -58,6 +58,16 @@ class FakeScripts:
     def _load(self, version: str, count: int, items: Sequence[Item]) -> list[Any]:
         return [self._loaded(version, *item, count=count) for item in items]
 
+    def _changed(self, version: str, count: int, items: Sequence[Item]) -> list[Any]:
+        found: list[Any] = []
+        for *keys, state in items:
+            loaded = self._loaded(version, keys[0], keys[1], keys[2], count=count)
+            if loaded:
+                now = f"{loaded[1]} {self.values[keys[0]]}"
+                loaded = [-1] if now == state else [*loaded, now.encode()]
+            found.append(loaded)
+        return found
+
     def _begin(self, timeline: str, shown: str, before: str, version: str, token: str, _seconds: int) -> int:
         ids = self.values.get(timeline)
         if ids and re.match(rf"!(\d+:)?{self._replication()}", ids[-1]):

@@ -14,8 +14,11 @@ have then. So `load` comes first, then everything is read.
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
+from typing import cast
 
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Argument, Item, Nodes
@@ -23,8 +26,17 @@ from murmuration_timelines import layout
 from murmuration_timelines.heads import Head, ages, next_look, read_head
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.scripts import BEGIN, COMMIT, DUE, LOAD, RENEW, REPLACE
+from murmuration_timelines.scripts import BEGIN, CHANGED, COMMIT, DUE, LOAD, RENEW, REPLACE
 from murmuration_timelines.shown import Shown
+
+
+@dataclass(frozen=True)
+class Held:
+    """A warm timeline that a reader holds, how many ids of it they asked for, and the state in which it was."""
+
+    timeline: Timeline
+    asked: float
+    state: str
 
 
 class CachedTimelines:
@@ -59,6 +71,30 @@ class CachedTimelines:
                 if loaded:
                     ids, shown, left = loaded
                     found[owners[item]] = _timeline(ids, shown)
+                    self._prolong(item, left)
+        return found
+
+    def look(self, held: Mapping[str, Held | None], count: int | None = None) -> dict[str, Held]:
+        """Return the warm ones of these, with all of their ids or about so many, as they are now.
+
+        What is held, and has not changed since, is not sent again.
+        """
+        owners = {
+            (*self._keys(owner_id), one.state if one and one.asked >= (count or inf) else ""): owner_id
+            for owner_id, one in held.items()
+        }
+        with self._nodes.errors_named():
+            answers = self._nodes.gather(CHANGED, (self._version, count or 0), [*owners])
+        found: dict[str, Held] = {}
+        for items, answer in answers:
+            for item, said in zip(items, answer, strict=True):
+                owner_id = owners[item]
+                if said and len(said) == 1:
+                    found[owner_id] = cast("Held", held[owner_id])
+                    self._prolong(item, said[0])
+                elif said:
+                    ids, shown, left, state = said
+                    found[owner_id] = Held(_timeline(ids, shown), count or inf, state.decode())
                     self._prolong(item, left)
         return found
 

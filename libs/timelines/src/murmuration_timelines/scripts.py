@@ -22,6 +22,7 @@ REMEMBER = _writing("remember.lua")
 SETTLE = _writing("settle.lua")
 # What the reader runs.
 LOAD = _reading("history.lua", "load.lua", keys=_KEYS, raw=True)
+CHANGED = _reading("history.lua", "changed.lua", keys=_KEYS, raw=True)
 BEGIN = _writing("history.lua", "marker.lua", "begin.lua")
 RENEW = _writing("marker.lua", "renew.lua")
 COMMIT = _writing("history.lua", "marker.lua", "edition.lua", "put.lua", "commit.lua")
