@@ -20,7 +20,7 @@ from .workers import Connection, processor_seconds, rate, served
 
 REQUESTS = int(os.environ.get("REQUESTS", "4000"))
 SECONDS = float(os.environ.get("SECONDS_EACH", "5"))
-PEOPLE = int(os.environ.get("PEOPLE", "2000"))  # more than tweet in the second for which tweet-service remembers them
+PEOPLE = int(os.environ.get("PEOPLE", "2000"))
 ROUNDS = 5
 CONNECTIONS = 4
 AT_ONCE = 8

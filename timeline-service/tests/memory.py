@@ -14,6 +14,7 @@ class MemoryDatabase:
         self.said = {}
         self.deleted = set()
         self.famous = set()
+        self.gone = set()  # who deleted their account
         self.index_follows = None  # by_follower as it was, while it lags
         self.index_lacks = set()  # ids that by_author does not have yet
         self.members = {}
@@ -64,6 +65,9 @@ class MemoryDatabase:
     def profiles(self, user_ids):
         self.asked_for_profiles += 1
         return {each: self.members[each] for each in user_ids if each in self.members}
+
+    def departed(self):
+        return frozenset(self.gone)
 
     def celebrities(self):
         return frozenset(self.famous)

@@ -110,6 +110,15 @@ class TestOnDynamoDB:
         eventually(lambda: famous in rows.celebrities.celebrities(), expected=True)
         assert other not in rows.celebrities.celebrities()
 
+    def test_who_departed_is_there_until_their_tweets_are_erased(self, rows, dynamodb, somebody):
+        """Whoever is erased is not in the index, nor is anybody else."""
+        gone, erased = somebody(), somebody()
+        for user, due in ((gone, {"erasure": {"S": "due"}}), (erased, {})):
+            item = {"user_id": {"S": user}, "deleted_at": {"N": "4102444800000"}, **due}
+            dynamodb.put_item(TableName=f"{self.prefix}users", Item=item)
+        eventually(lambda: gone in rows.profiles.departed(), expected=True)
+        assert erased not in rows.profiles.departed()
+
     def test_bodies_come_in_any_number_without_the_deleted(self, rows, say, somebody):
         """More than one batch; what is deleted or was never there is left out."""
         author = somebody()

@@ -69,6 +69,7 @@ def test_every_history_reads_as_the_truth(history, limit):
         assert world.paged(user, limit) == world.database.truth(user)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.one_of(st.tuples(st.just(World.say), person), st.tuples(st.just(World.deliver), number)), max_size=40),
     size,
@@ -120,6 +121,19 @@ def test_who_is_muted_shows_on_no_page_and_comes_back_with_all_they_said(state):
         assert ({tweet.author_id for tweet in world.paged("alice", 2)} == {"alice"}) is muted
         world.nodes.away = False
         assert world.paged("alice", 2) == world.database.truth("alice")
+
+
+@pytest.mark.parametrize("state", [World.wait, World.lose_cache, World.take_redis_away])
+def test_who_deleted_their_account_shows_no_more_though_nothing_is_erased_yet(state):
+    """Warm, cold, and without a cache."""
+    world = World()
+    world.database.follows.add(("alice", "bob"))
+    said = [world.say(name) for name in ("bob", "alice") * CAP]
+    world.dust_settles()
+    assert world.paged("alice", 20) == said[::-1]
+    world.database.gone.add("bob")
+    state(world)
+    assert world.paged("alice", 2) == [tweet for tweet in said[::-1] if tweet.author_id == "alice"]
 
 
 def test_without_a_cache_the_database_serves():

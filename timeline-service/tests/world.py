@@ -258,7 +258,7 @@ class World:
         )
         parts = cache, self.authors, self.database, builder, celebrity_tweets, bodies, renewals.look
         confirming = Confirming(self.edges_mark, self.database, lambda: self.heard_at, self.confirmed.append)
-        return Pages(*parts, self.sources.append, lambda: self.now, confirming, least)
+        return Pages(*parts, self.sources.append, lambda: self.now, confirming, least, self.database.gone)
 
     def _followers(self, author):
         return [follower for follower, followee in self.database.follows if followee == author]

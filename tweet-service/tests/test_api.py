@@ -271,3 +271,19 @@ def test_what_cannot_be_done_is_a_problem(http, method, path, status, named):
 def test_openapi_describes_every_route_and_no_other(http):
     """The description is data, so it is held to the routes."""
     assert described(http) == served(http)
+
+
+def test_a_repeated_request_whose_tweet_was_deleted_does_not_say_that_it_is_there(http):
+    """201 would name a tweet that nobody can read."""
+    request = {"json": {"text": "hello"}, "headers": bearer("alice") | {"Idempotency-Key": "once"}}
+    there = http.post("/v1/tweets", **request).headers["Location"]
+    assert http.delete(there, headers=bearer("alice")).status_code == 204
+    again = http.post("/v1/tweets", **request)
+    assert (again.status_code, again.json["type"]) == (409, "/problems/tweet-deleted")
+
+
+def test_whoever_deleted_their_account_is_refused_though_they_tweeted_just_before(http, accounts):
+    """201 would name a tweet that is gone."""
+    assert http.post("/v1/tweets", json={"text": "hello"}, headers=bearer("alice")).status_code == 201
+    accounts.delete("alice", 1)
+    assert http.post("/v1/tweets", json={"text": "hello"}, headers=bearer("alice")).status_code == 403

@@ -7,7 +7,7 @@ import pytest
 
 from murmuration_edge.texts import UnfitTextError
 from murmuration_runtime.errors import StoreAwayError
-from tweet_service.posting import BadKeyError, ReusedKeyError, post, post_once
+from tweet_service.posting import BadKeyError, DeletedTweetError, ReusedKeyError, post, post_once
 from tweet_service.tweets import Tweet
 
 from .memory import MemoryStore
@@ -65,9 +65,8 @@ def ids_from(first):
 
 
 def test_a_key_gives_one_tweet_however_often_it_is_sent(memory):
-    """Also after the tweet was deleted: the key stands for that tweet."""
+    """The key stands for that tweet."""
     first = post_once(memory, "alice", "hello", "key", ids_from(1))
-    memory.mark_deleted(first.tweet_id, 9)
     assert post_once(memory, "alice", "hello", "key", ids_from(5)) == first
     assert len(memory.rows) == 1
 
@@ -106,6 +105,15 @@ def test_a_claim_on_somebody_elses_id_is_given_back(memory):
     assert tweet.tweet_id == "2"
     assert memory.rows["1"].tweet.author_id == "bob"
     assert post_once(memory, "alice", "hello", "key", ids_from(5)) == tweet
+
+
+def test_a_key_whose_tweet_was_deleted_is_refused_and_writes_nothing(memory):
+    """It does not say that the tweet is there, and does not bring it back."""
+    tweet = post_once(memory, "alice", "hello", "key", ids_from(1))
+    memory.mark_deleted(tweet.tweet_id, 2)
+    with pytest.raises(DeletedTweetError, match=tweet.tweet_id):
+        post_once(memory, "alice", "hello", "key", ids_from(5))
+    assert [*memory.rows] == [tweet.tweet_id]
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256])

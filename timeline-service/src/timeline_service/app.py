@@ -22,6 +22,7 @@ from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
+from timeline_service.departed import Departed
 from timeline_service.dynamo_celebrities import DynamoCelebrities
 from timeline_service.dynamo_edges import DynamoEdges
 from timeline_service.dynamo_follows import DynamoFollows
@@ -74,6 +75,7 @@ def create_app(
     cache = cache or TimelineReader(connect(settings.redis_url, **settings.redis_options()))
     follows, mutes, tweets, celebrities, profiles, edges = rows or dynamo_rows(settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
+    departed = Departed(profiles.departed, time.monotonic)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     authors = Authors(follows, mutes)
     builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build)
@@ -97,6 +99,7 @@ def create_app(
         lambda source: metrics.PAGES.labels(source).inc(),
         time.time,
         confirming,
+        departed=departed,
     )
     metrics.EDGES_AGE.set_function(mark.age)
     metrics.CELEBRITIES_AGE.set_function(index.age)
@@ -106,6 +109,7 @@ def create_app(
         for table in (follows, mutes, tweets, profiles, edges):
             table.check()
         index.check()
+        departed.check()
 
     readiness = Readiness("dynamodb", "redis")
     return edge_app(
@@ -120,6 +124,7 @@ def create_app(
         at_start=[
             index.keep_fresh,
             mark.keep_fresh,
+            departed.keep_fresh,
             partial(readiness.keep_looking, {"dynamodb": check_dynamodb, "redis": cache.check}),
         ],
     )

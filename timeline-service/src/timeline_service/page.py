@@ -76,10 +76,12 @@ class Pages:
         clock: Callable[[], float],
         confirming: Confirming,
         least: int = LEAST,
+        departed: Container[str] = frozenset(),
     ) -> None:
         """look: is told of each warm timeline that is read, and which share of it did not show, if that is known.
 
         count_page: is told of each page where it came from: cache, rebuild, database, or shed.
+        departed: who deleted their account.
         """
         self._cache = cache
         self._authors = authors
@@ -93,6 +95,7 @@ class Pages:
         self._clock = clock
         self._confirming = confirming
         self._least = least
+        self._departed = departed
 
     def home(self, user_id: str, limit: int, cursor: str = TOP, since: SinceMark = NOTHING) -> Page:
         """Return the tweets below the cursor that are new since the mark; a page is short only at the very end."""
@@ -103,7 +106,7 @@ class Pages:
         try:
             for stretch in self._stretches(user_id, descent, max(AMPLE * (limit + 1), self._least)):
                 newest, source = newest or write_mark(stretch.run, now, since), stretch.source
-                tweets += _shown(stretch, since, limit + 1 - len(tweets), confirmation)
+                tweets += self._shown(stretch, since, limit + 1 - len(tweets), confirmation)
                 if len(tweets) > limit or stretch.run.floor <= since.floor:
                     break
         except BusyError:
@@ -160,23 +163,27 @@ class Pages:
             yield Stretch(run, timeline.shown, self._bodies.of, source, descent)
             descent.below, is_more = min(descent.below, run.floor), len(run.ids) == ample
 
+    def _shown(
+        self, stretch: Stretch, since: SinceMark, wanted: int, confirmation: Confirmation | None
+    ) -> list[Tweet]:
+        """Return the first so many that are new, exist, and whose authors are followed."""
+        new: Sequence[str] = stretch.run.ids
+        if since is not NOTHING:
+            new = [tweet_id for tweet_id in new if since.is_new(tweet_id)]
+        tweets: list[Tweet] = []
+        size = wanted
+        while new and len(tweets) < wanted:
+            chunk, new = new[:size], new[size:]
+            bodies = stretch.bodies(chunk)
+            found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
+            shown = [tweet for tweet in found if self._shows(tweet, stretch)]
+            stretch.descent.looked_at += len(chunk)
+            stretch.descent.showed += len(shown)
+            if confirmation:
+                asked, shown = len(shown), confirmation.keep(shown)
+                size = max(size, AT_ONCE) if len(shown) < asked else size  # many have left: ask about more together
+            tweets += shown
+        return tweets[:wanted]
 
-def _shown(stretch: Stretch, since: SinceMark, wanted: int, confirmation: Confirmation | None) -> list[Tweet]:
-    """Return the first so many that are new, exist, and whose authors are followed."""
-    new: Sequence[str] = stretch.run.ids
-    if since is not NOTHING:
-        new = [tweet_id for tweet_id in new if since.is_new(tweet_id)]
-    tweets: list[Tweet] = []
-    size = wanted
-    while new and len(tweets) < wanted:
-        chunk, new = new[:size], new[size:]
-        bodies = stretch.bodies(chunk)
-        found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
-        shown = [tweet for tweet in found if tweet.author_id in stretch.shown]
-        stretch.descent.looked_at += len(chunk)
-        stretch.descent.showed += len(shown)
-        if confirmation:
-            asked, shown = len(shown), confirmation.keep(shown)
-            size = max(size, AT_ONCE) if len(shown) < asked else size  # many have left: ask about more together
-        tweets += shown
-    return tweets[:wanted]
+    def _shows(self, tweet: Tweet, stretch: Stretch) -> bool:
+        return tweet.author_id in stretch.shown and tweet.author_id not in self._departed

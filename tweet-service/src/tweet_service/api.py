@@ -14,9 +14,8 @@ from murmuration_edge.caching import NOT_CHANGED
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
 from murmuration_edge.problems import UNAVAILABLE, Problem, Problems
-from tweet_service import posting, tweets
+from tweet_service import members, posting, tweets
 from tweet_service.audience import Accounts, Author, profiles
-from tweet_service.members import Members
 from tweet_service.models import NewTweet, TweetsById, TweetsByIdQuery, TweetsPage, TweetsQuery
 from tweet_service.snowflake import NoWorkerIdError
 from tweet_service.tweets import Store, Tweet
@@ -31,6 +30,7 @@ PROBLEMS: Problems = {
     tweets.UnknownTweetError: Problem(404, "no-tweet"),
     tweets.UnknownAuthorError: Problem(404, "no-user"),
     texts.UnfitTextError: Problem(422, "bad-text"),
+    posting.DeletedTweetError: Problem(409, "tweet-deleted"),
     posting.ReusedKeyError: Problem(422, "idempotency-key-reused"),
     NoWorkerIdError: UNAVAILABLE,
 }
@@ -39,7 +39,6 @@ PROBLEMS: Problems = {
 def operations(
     store: Store,
     accounts: Accounts,
-    members: Members,
     next_id: Callable[[], tuple[str, int]],
     now: Callable[[], int],
 ) -> Operations:
@@ -54,6 +53,7 @@ def operations(
         DeletedAccountError,
         NoProfileError,
         texts.UnfitTextError,
+        posting.DeletedTweetError,
         posting.ReusedKeyError,
         body=NewTweet,
         headers=["Idempotency-Key"],
@@ -61,7 +61,7 @@ def operations(
     )
     def post_tweet(body: NewTweet) -> ResponseReturnValue:
         """Say something. With an Idempotency-Key, a repeat is the same tweet."""
-        members.check(caller())
+        members.check(accounts, caller())
         key = request.headers.get("Idempotency-Key")
         if key is None:
             tweet = posting.post(store, caller(), body.text, next_id)

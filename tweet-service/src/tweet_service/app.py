@@ -18,7 +18,6 @@ from tweet_service.audience import Accounts
 from tweet_service.dynamo_accounts import DynamoAccounts
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.dynamo_worker_ids import DynamoWorkerIds, keep_reserved
-from tweet_service.members import Members
 from tweet_service.settings import Settings
 from tweet_service.snowflake import Snowflakes
 
@@ -48,7 +47,7 @@ def create_app(
     return edge_app(
         SERVICE,
         settings,
-        api.operations(tweets, accounts, Members(accounts, time.monotonic), ids.next, now),
+        api.operations(tweets, accounts, ids.next, now),
         api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),

@@ -23,6 +23,15 @@ class BadKeyError(Exception):
         super().__init__("Idempotency-Key: {detail}".format(**self.errors[0]))
 
 
+class DeletedTweetError(Exception):
+    """The tweet that an idempotency key stands for is deleted."""
+
+    def __init__(self, tweet_id: str) -> None:
+        super().__init__(
+            f"Idempotency-Key: The tweet {tweet_id} of this key is deleted. To say it again, send a new key."
+        )
+
+
 class ReusedKeyError(Exception):
     """An idempotency key came with another body before."""
 
@@ -38,7 +47,7 @@ def post(store: Store, author_id: str, sent: str, next_id: Callable[[], tuple[st
 
 
 def post_once(store: Store, author_id: str, sent: str, key: str, next_id: Callable[[], tuple[str, int]]) -> Tweet:
-    """Write a tweet under the id that its key has claimed: however often it is asked for, it is one tweet.
+    """Write a tweet under the id that its key has claimed: however often it is asked for, it is one tweet, or none.
 
     The claim comes first. So a crash between the two, or two retries at once, end in the same tweet.
     """
@@ -67,5 +76,8 @@ def _written(store: Store, tweet: Tweet) -> bool:
         store.add(tweet)
     except TakenIdError:
         kept = store.find(tweet.tweet_id)
-        return kept is not None and kept.tweet == tweet
+        if kept is None or kept.tweet != tweet:
+            return False
+        if kept.deleted:
+            raise DeletedTweetError(tweet.tweet_id) from None
     return True
