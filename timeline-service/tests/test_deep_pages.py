@@ -7,6 +7,7 @@ from timeline_service.deep_pages import DeepPages
 from timeline_service.reads_ahead import MANY, QUERIES_A_SECOND
 from timeline_service.rebuild_slots import BusyError
 
+from .replicas import replica
 from .world import CAP, World
 
 SAID = 20 * CAP
@@ -83,3 +84,32 @@ def test_who_joined_the_read_of_another_page_is_told_to_come_again(world):
     world.now += 1
     with pytest.raises(BusyError, match="another page"):
         pages(world).run("ann", authors, ids[40], 3)
+
+
+@pytest.fixture
+def deep():
+    """Let ann follow 5,000, and have a cached timeline; return an id below all that is cached."""
+    world = World()
+    world.database.follows = {("ann", f"f-{n}") for n in range(5_000)}
+    said = [world.say(f"f-{n}") for n in range(2 * CAP)]
+    world.dust_settles()
+    world.now += 3_600
+    world.pages.home("ann", 1)
+    return world, said[CAP].tweet_id
+
+
+def test_a_deep_page_of_a_reader_who_follows_5000_is_bounded(deep):
+    """Any cursor that somebody makes up asks for one."""
+    world, below = deep
+    before = world.database.queries
+    assert len(world.pages.home("ann", 2, below).tweets) == 2
+    assert world.database.queries - before < 1_000
+
+
+def test_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
+    """The second page asks the database for nothing, whichever process answers."""
+    world, below = deep
+    below = world.pages.home("ann", 2, below).tweets[-1].tweet_id
+    before = world.database.queries
+    assert len(replica(world).home("ann", 2, below).tweets) == 2
+    assert world.database.queries == before

@@ -10,7 +10,7 @@ from murmuration_timelines.merge import Timeline
 from murmuration_timelines.shown import Shown
 from timeline_service.renewals import PAUSE_SECONDS
 
-from .world import World
+from .world import CAP, World
 
 HOME = layout.home_timeline("ann")
 
@@ -149,3 +149,27 @@ def test_a_store_that_is_away_costs_no_page(world, caplog):
     world.nodes.before = lambda *_: None
     read(world)
     assert read(world) == world.database.truth("ann")
+
+
+@pytest.mark.parametrize("deleted", [False, True], ids=["unfollowed", "deleted"])
+def test_a_timeline_of_tweets_that_do_not_show_is_built_anew(deleted):
+    """A bot that filled it was unfollowed, or deleted its tweets; one page may pay for that, not every one."""
+    world = World()
+    for author in ("ann", "carol", "dave"):
+        world.say(author)
+    world.database.follows = {("ann", "bot"), ("ann", "carol"), ("ann", "dave")}
+    filling = [world.say("bot").tweet_id for _ in range(CAP)]
+    world.dust_settles()
+    assert [one.author_id for one in world.pages.home("ann", CAP).tweets] == ["bot"] * CAP
+    if deleted:
+        world.database.deleted.update(filling)
+        for tweet_id in filling:
+            world.writer.set_tombstone(tweet_id)
+    else:
+        world.follow("ann", "bot")
+    world.dust_settles()
+    world.pages.home("ann", 2)
+    world.now += 130  # longer than what was read for that page is held
+    before = world.database.queries
+    assert len(world.pages.home("ann", 2).tweets) == 2
+    assert world.database.queries == before

@@ -8,7 +8,7 @@ from contracts.ids import first_id
 from murmuration_edge.cursors import BadCursorError, encode
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Run
-from timeline_service.since_mark import MOST, SETTLING, read_mark, write_mark
+from timeline_service.since_mark import MOST, NOTHING, SETTLING, read_mark, write_mark
 
 NOW = 1_700_000_000.0
 
@@ -40,6 +40,18 @@ def test_whoever_answers_next_repeats_nothing_though_they_know_less(there, here)
     assert all(after.is_new(at(0, 100 + n)) for n in range(3))
     if len(there | here) < MOST:
         assert {each for each in there | here if each > at(SETTLING)} <= named
+
+
+def test_pollers_miss_nothing_when_a_worker_dies():
+    """Every second tweet of 20 s, which is a session timeout of 10 s and a rebalance, comes at the end of them."""
+    start = 1_700_000_000
+    came = {first_id(start * 1000 + n * 500): 20 if n < 40 and n % 2 else n / 2 for n in range(80)}
+    shown, seen = set(), NOTHING
+    for now in range(0, 60, 2):
+        there = sorted((tweet_id for tweet_id, at in came.items() if at <= now), reverse=True)
+        shown.update(filter(seen.is_new, there))
+        seen = read_mark(write_mark(Run(there, BEGINNING), start + now))
+    assert shown == {*came}
 
 
 def test_a_mark_fits_in_a_url_however_much_is_new():

@@ -163,9 +163,7 @@ class Pages:
             yield Stretch(run, timeline.shown, self._bodies.of, source, descent)
             descent.below, is_more = min(descent.below, run.floor), len(run.ids) == ample
 
-    def _shown(
-        self, stretch: Stretch, since: SinceMark, wanted: int, confirmation: Confirmation | None
-    ) -> list[Tweet]:
+    def _shown(self, stretch: Stretch, since: SinceMark, wanted: int, confirmation: Confirmation | None) -> list[Tweet]:
         """Return the first so many that are new, exist, and whose authors are followed."""
         new: Sequence[str] = stretch.run.ids
         if since is not NOTHING:

@@ -1,0 +1,19 @@
+"""A second process over the stores of a world."""
+
+from timeline_service.bodies import Bodies
+from timeline_service.celebrity_tweets import CelebrityTweets
+from timeline_service.confirming import Confirming
+from timeline_service.page import Pages
+
+
+def ignore(*_):
+    """Look at nothing."""
+
+
+def replica(world):
+    """Return a second process over the stores of this world."""
+    celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
+    bodies = Bodies(world.cache, world.database)
+    parts = world.cache, world.authors, world.database, world.builder, celebrity_tweets, bodies, ignore
+    confirming = Confirming(world.edges_mark, world.database, float, ignore)
+    return Pages(*parts, world.sources.append, lambda: world.now, confirming, 1)
