@@ -107,7 +107,8 @@ def profile(person: str, **counts: int) -> dict[str, Any]:
 
 def edge(pair: Pair, at: int) -> dict[str, Any]:
     """Return the row by which one follows the other."""
-    return {**_edge_key(pair), FOLLOWERS.followed_at: {"N": str(at)}}
+    part = {FOLLOWERS.part: {"S": FOLLOWERS.part_of(pair[1], pair[0])}}
+    return {**_edge_key(pair), FOLLOWERS.followed_at: {"N": str(at)}, **part}
 
 
 def show_tokens(port: int, people: list[str]) -> None:
