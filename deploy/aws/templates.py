@@ -7,6 +7,7 @@ With --check nothing is written; the exit code is 1 if a template is not what it
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def tables() -> dict[str, Any]:
 
 
 def _table(file: TableFile) -> dict[str, Any]:
-    shape = file.create
+    shape = replace(file, indexes={**file.indexes, **file.leaving}).create  # only tables.py's contract may drop one
     stream = shape.pop("StreamSpecification", None)
     expires = {"TimeToLiveSpecification": {"AttributeName": file.expires, "Enabled": True}}
     return {

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_the_templates_are_what_their_files_say():
 
 
 def test_every_table_is_kept_and_recoverable():
-    """Under its own name, with what its file says of it."""
+    """Under its own name, with what its file says of it; an index that is leaving goes by a migration's step alone."""
     tables = yaml.safe_load((AWS / "tables.yaml").read_text())["Resources"]
     assert len(tables) == len(load(DATA))
     for file, table in zip(load(DATA).values(), tables.values(), strict=True):
@@ -51,8 +52,9 @@ def test_every_table_is_kept_and_recoverable():
         assert made["SSESpecification"] == {"SSEEnabled": True}
         assert made.get("StreamSpecification", {}).get("StreamViewType") == file.stream
         assert made.get("TimeToLiveSpecification", {}).get("AttributeName") == file.expires
+        whole = replace(file, indexes={**file.indexes, **file.leaving}).create
         for part in ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"):
-            assert made.get(part) == file.create.get(part)
+            assert made.get(part) == whole.get(part)
 
 
 @pytest.mark.parametrize("environment", ["staging", "production"])

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from contracts.table_files import load
-from contracts.tables import TABLES
+from contracts.tables import FOLLOWERS, TABLES
 from contracts.topic import DATA
 
 COMMAND = [sys.executable, str(Path(__file__).parents[1] / "tables.py")]
@@ -140,22 +140,23 @@ def test_an_index_that_a_table_lacks_is_added_and_the_rows_stay(prefix):
         "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     }
     stream = dynamodb.create_table(**old)["TableDescription"]["LatestStreamArn"]
-    row = {"followee_id": {"S": "bob"}, "follower_id": {"S": "alice"}, "followed_at": {"N": "1"}}
+    part = FOLLOWERS.part_of("bob", "alice")
+    row = {"followee_id": {"S": "bob"}, "follower_id": {"S": "alice"}, "followed_at": {"N": "1"}, "part": {"S": part}}
     dynamodb.put_item(TableName=table, Item=row)
     for run in [start(prefix), start(prefix)]:
         assert run.communicate()[1] == ""
         assert run.returncode == 0
-    for index, name, value in (("by_recency", "followee_id", "bob"), ("by_follower", "follower_id", "alice")):
+    for index, name, value in (("by_part", "part", part), ("by_follower", "follower_id", "alice")):
         query = {"KeyConditionExpression": f"{name} = :v", "ExpressionAttributeValues": {":v": {"S": value}}}
         assert dynamodb.query(TableName=table, IndexName=index, **query)["Items"] == [row]
     assert dynamodb.describe_table(TableName=table)["Table"]["LatestStreamArn"] == stream
     dynamodb.delete_table(TableName=table)
     turned = [{"AttributeName": "follower_id", "KeyType": "HASH"}, {"AttributeName": "followee_id", "KeyType": "RANGE"}]
-    wrong = [{"IndexName": "by_recency", "KeySchema": turned, "Projection": {"ProjectionType": "ALL"}}]
+    wrong = [{"IndexName": "by_part", "KeySchema": turned, "Projection": {"ProjectionType": "ALL"}}]
     dynamodb.create_table(**old, GlobalSecondaryIndexes=wrong)
     _, complaint = (run := start(prefix)).communicate()
     assert run.returncode == 1
-    assert "index by_recency key should be followee_id S HASH, followed_at N RANGE, is follower_id S HASH" in complaint
+    assert "index by_part key should be part S HASH, followed_at N RANGE, is follower_id S HASH" in complaint
     assert len(dynamodb.describe_table(TableName=table)["Table"]["GlobalSecondaryIndexes"]) == 1
 
 

@@ -1,6 +1,7 @@
 """An edge's process of one's own: served by gunicorn, asked over connections that stay open, its processor time."""
 
 import http.client
+import itertools
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from murmuration_testkit.ports import free_ports
 from murmuration_testkit.tokens import DAY_S, of_stack
 from murmuration_testkit.waiting import eventually
 
+TRIES, AGAIN_S = 20, 1.0
 _HERE = Path(__file__).parent
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -35,6 +37,16 @@ class Connection:
                 return answer.status
         except OSError:
             return 0
+
+    def insist(self, method: str, path: str, person: str) -> None:
+        """Send a request until it is done, as a client does that is told to come again; that takes longer, too."""
+        for _ in range(TRIES):
+            status = self.status(method, path, person)
+            if status != HTTPStatus.SERVICE_UNAVAILABLE:
+                assert status in (HTTPStatus.OK, HTTPStatus.NO_CONTENT), status
+                return
+            time.sleep(AGAIN_S)
+        raise RuntimeError(f"{method} {path} is 503 again and again: this machine is too slow to be measured")
 
 
 @contextmanager
@@ -75,6 +87,31 @@ def rate(at_once: int, seconds: float, make: Callable[[], Callable[[], object]])
 
     with ThreadPoolExecutor(at_once) as pool:
         return sum(pool.map(work, range(at_once))) / seconds
+
+
+def paced(a_second: float, seconds: float, at_once: int, make: Callable[[], Callable[[], object]]) -> list[float]:
+    """Return how many ms each call took of so many a second, in order of length, from when it was due.
+
+    What is late because the calls before it took so long has waited, too.
+    """
+    turns = itertools.count()
+    began = time.perf_counter()
+
+    def work(_: int) -> list[float]:
+        call, took = make(), []
+        while (due := next(turns) / a_second) < seconds:
+            time.sleep(max(0.0, began + due - time.perf_counter()))
+            call()
+            took.append((time.perf_counter() - began - due) * 1000)
+        return took
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return sorted(itertools.chain.from_iterable(pool.map(work, range(at_once))))
+
+
+def p99(took: list[float]) -> float:
+    """Return how long all took but one in a hundred, of times in order of length."""
+    return took[len(took) * 99 // 100]
 
 
 @cache

@@ -2,13 +2,13 @@
 
 import random
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from murmuration_testkit.crowd import NOT_ANSWERED, Crowd
+from murmuration_testkit.faults import some_faults, told
 from murmuration_testkit.people import Person, RefusedError
-from murmuration_testkit.processes import all_ready, kill, pause, resume, terminate
+from murmuration_testkit.processes import all_ready
 from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import remaining
 
@@ -55,14 +55,10 @@ def _stubborn(me: Person, method: str, path: str, **more: Any) -> Any:
 
 def kills() -> dict[str, Any]:
     """Break something every second or two while people go on, let the dust settle, and compare."""
-    load, done = Load(), dict.fromkeys(("kill -9", "SIGTERM", "SIGSTOP 3 s"), 0)
+    load = Load()
     with ThreadPoolExecutor(WRITERS) as threads:
         writers = load.run(threads)
-        for number in range(FAULTS):
-            time.sleep(random.uniform(*BETWEEN))
-            target, fault = random.choice(TARGETS), random.choice(list(done))
-            print(f"    {number + 1}/{FAULTS} {fault} {target}", flush=True)
-            done[fault] += _break(fault, target)
+        done = some_faults(FAULTS, BETWEEN, TARGETS)
         load.stop()
         for writer in writers:
             writer.result()
@@ -71,24 +67,12 @@ def kills() -> dict[str, Any]:
     differences = remaining(load.crowd.differences, within=SETTLED, every=2)
     return {
         "name": f"{FAULTS} random faults under load",
-        "faults": ", ".join(f"{count} x {fault}" for fault, count in done.items()) + f" among {', '.join(TARGETS)}",
+        "faults": told(done, TARGETS),
         "compared": "each person's counts with the rows, and their whole timeline with what those they follow said",
         "differences": differences,
         "counts": f"{load.writes} requests of {PEOPLE} people, {len(load.crowd.unanswered)} tweets not answered, "
         f"{sum(map(len, load.crowd.tweets.values()))} tweets left",
     }
-
-
-def _break(fault: str, target: str) -> bool:
-    """Do it; False if the target was down already."""
-    if fault == "kill -9":
-        return kill(target)
-    if fault == "SIGTERM":
-        return terminate(target)
-    done = pause(target)
-    time.sleep(3)
-    resume(target)
-    return done
 
 
 DRILLS = [kills]

@@ -267,6 +267,8 @@ def _tables() -> list[str]:
     for step in ("plan", "expand", "backfill spread-leases --yes", "switch spread-leases --yes"):
         failed += _tables_job(*step.split())
     failed += _tables_job(*["contract", "spread-leases", "--yes"])
+    for step in ("backfill", "switch", "contract"):
+        failed += _tables_job(step, "spread-followers", "--yes")
     own = {
         f"--{job}": shlex.join(["env", f"AWS_ACCESS_KEY_ID={SERVICES[service].access_key}", sys.executable, *words])
         for job, service, words in (

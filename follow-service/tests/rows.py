@@ -1,5 +1,14 @@
 """What the tables of a DynamoDB in memory have, as pairs of who and whom."""
 
+from contracts.tables import FOLLOWERS
+
+
+def follow(followee_id, follower_id, at):
+    """Return the row of a follow."""
+    part = FOLLOWERS.part_of(followee_id, follower_id)
+    ends = {"followee_id": {"S": followee_id}, "follower_id": {"S": follower_id}}
+    return {**ends, "followed_at": {"N": str(at)}, "part": {"S": part}}
+
 
 def follows(aws):
     return {(row["follower_id"]["S"], row["followee_id"]["S"]) for row in aws.items("followers")}

@@ -6,6 +6,8 @@ from follow_service import grpc_api, lists, mutuals
 from follow_service.graph_pb2 import DESCRIPTOR, GetCountsRequest, IsFollowingRequest, ListFollowersRequest
 from murmuration_testkit.openapi import served
 
+from .rows import follow
+
 IDS = "&".join(f"id=u{n}" for n in range(100))
 GONE = 2 * lists.LOOKED_AT  # rows at the top of each list, of accounts that were deleted
 CANDIDATES = 2 * mutuals.LOOKED_AT
@@ -25,7 +27,7 @@ WORST = {
     "DELETE /users/star/block": 1,
     "PUT /users/star/mute": 2,
     "DELETE /users/star/mute": 1,
-    "GET /users/star/followers?limit=200&expand=viewer": 38,
+    "GET /users/star/followers?limit=200&expand=viewer": 84,
     "GET /users/star/following?limit=200&expand=viewer": 38,
     "GET /users/me/follow-requests?limit=200&expand=viewer": 36,
     "GET /users/me/follow-requests/sent?limit=200&expand=viewer": 36,
@@ -39,7 +41,7 @@ EVERYBODY = [f"u{n}" for n in range(100)]
 WORST_OF_GRPC = {  # by method: its rule, what is asked, and the calls of one piece of work
     "IsFollowing": (grpc_api.is_following, IsFollowingRequest(user_ids=EVERYBODY), 4),
     "GetCounts": (grpc_api.get_counts, GetCountsRequest(user_ids=EVERYBODY), 3),
-    "ListFollowers": (grpc_api.followers_page, ListFollowersRequest(user_id="star"), 18),
+    "ListFollowers": (grpc_api.followers_page, ListFollowersRequest(user_id="star"), 64),
 }
 
 
@@ -58,7 +60,7 @@ def worst(aws, call, join):
         aws.put("users", {"user_id": gone, **row})
         for me in ({"S": "star"}, {"S": "rival"}, {"S": "alice"}):
             for ends in ({"followee_id": me, "follower_id": gone}, {"followee_id": gone, "follower_id": me}):
-                aws.put("followers", {**ends, "followed_at": at})
+                aws.put("followers", follow(ends["followee_id"]["S"], ends["follower_id"]["S"], at["N"]))
                 aws.put("follow_requests", {**ends, "requested_at": at})
             aws.put("mutes", {"muter_id": me, "muted_id": gone, "muted_at": at})
             pair = {"S": f"{me['S']}#{gone['S']}"}
@@ -129,5 +131,15 @@ def test_candidates_who_are_nothing_are_looked_at_in_few_requests(asks, aws, cal
         count(who, followers=10**6, following=CANDIDATES)
     for n in range(CANDIDATES):
         at = {"N": str(2 * 10**12 + n)}
-        aws.put("followers", {"followee_id": {"S": f"c{n}"}, "follower_id": {"S": "star"}, "followed_at": at})
+        aws.put("followers", follow(f"c{n}", "star", at["N"]))
     assert asks(f"GET /users/star/{path}") == cost
+
+
+def test_candidates_from_who_follows_another_are_looked_at_in_parts(asks, aws, join, count):
+    """The shorter list may be that one: 24 requests for each reading of the index, side by side."""
+    join("star", "rival", "alice")
+    count("star", followers=1, following=10**6)
+    count("rival", followers=CANDIDATES)
+    for n in range(CANDIDATES):
+        aws.put("followers", follow("rival", f"c{n}", 2 * 10**12 + n))
+    assert asks("GET /users/star/mutual-followers/rival") == 234

@@ -22,6 +22,7 @@ from murmuration_testkit.waiting import eventually
 
 from .conftest import ISSUER, SETTINGS
 from .grpc_calling import client, serving, told
+from .rows import follow
 
 PEOPLE = [
     *("public", "followed", "private", "accepted", "asked", "blocker", "blocked", "muted", "gone", "followed_gone"),
@@ -212,8 +213,7 @@ def fans(aws, join):
     names = [f"a{n:04}" for n in range(100)]
     for n, name in enumerate(names):
         exists(aws, name)
-        edge = {"followee_id": {"S": "star"}, "follower_id": {"S": name}, "followed_at": {"N": str(10_000 + n)}}
-        aws.put("followers", edge)
+        aws.put("followers", follow("star", name, 10_000 + n))
     return names[::-1]
 
 
@@ -238,8 +238,7 @@ def test_a_stream_gives_a_list_that_moves_without_loss_or_repeat(graph, fans, aw
         aws.delete("followers", {"followee_id": {"S": "star"}, "follower_id": {"S": next(leaving)}})
         new = f"new{next(coming)}"
         exists(aws, new)
-        at = {"N": str(20_000 + int(new[3:]))}
-        aws.put("followers", {"followee_id": {"S": "star"}, "follower_id": {"S": new}, "followed_at": at})
+        aws.put("followers", follow("star", new, 20_000 + int(new[3:])))
 
     with serving(meanwhile(graph, move), SETTINGS, ISSUER) as server, client(server.port, ISSUER) as rpc:
         given = [who for who, _ in rpc.followers("viewer", "star", page_size=7)]

@@ -24,6 +24,7 @@ from murmuration_testkit.waiting import eventually
 
 from .conftest import ISSUER, SETTINGS
 from .grpc_calling import bind, client, serving, told
+from .rows import follow
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,7 @@ def test_a_server_that_is_told_to_end_answers_what_is_in_flight(graph, aws, join
     fans = [f"f{n:02}" for n in range(60)]
     join(*fans)
     for n, fan in enumerate(reversed(fans)):
-        aws.put("followers", {"followee_id": {"S": "star"}, "follower_id": {"S": fan}, "followed_at": {"N": str(n)}})
+        aws.put("followers", follow("star", fan, n))
     reached, go_on, pages = threading.Event(), threading.Event(), itertools.count()
 
     def rows(*asked):

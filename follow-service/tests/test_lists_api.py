@@ -7,6 +7,8 @@ import pytest
 from follow_service import lists, mutuals
 from murmuration_testkit.unkind_aws import Unkindness
 
+from .rows import follow
+
 
 def names(response):
     return [row["user_id"] for row in response.json["users"]]
@@ -73,8 +75,7 @@ def test_a_request_looks_at_so_many_rows_and_no_more(call, join, aws, pages):
     gone = 2 * lists.LOOKED_AT
     for n in range(gone):
         aws.put("users", {"user_id": {"S": f"g{n}"}, "created_at": {"N": "1"}, "deleted_at": {"N": "2"}})
-        edge = {"followee_id": {"S": "star"}, "follower_id": {"S": f"g{n}"}, "followed_at": {"N": f"{2 * 10**12 + n}"}}
-        aws.put("followers", edge)
+        aws.put("followers", follow("star", f"g{n}", 2 * 10**12 + n))
     for limit in (1, 50, 200):
         found = pages("last", f"/users/star/followers?limit={limit}")
         assert whole(found) == ["last"]
@@ -212,8 +213,7 @@ def test_most_candidates_are_looked_at_in_one_request(call, join, aws, pages, co
     join("alice", "star", "last")
     beyond = mutuals.LOOKED_AT + 2_000
     for n in range(beyond):
-        edge = {"followee_id": {"S": f"g{n}"}, "follower_id": {"S": "alice"}, "followed_at": {"N": f"{2 * 10**12 + n}"}}
-        aws.put("followers", edge)
+        aws.put("followers", follow(f"g{n}", "alice", 2 * 10**12 + n))
     call("alice", "POST /users/last/follow")
     call("last", "POST /users/star/follow")
     count("star", followers=10**6)

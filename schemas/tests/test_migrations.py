@@ -5,7 +5,7 @@ import yaml
 
 from contracts import ContractError, migrations, table_files
 from contracts.migrations import BACKFILL, CONTRACT, EXPAND, SWITCH, NotYetError
-from contracts.tables import LEASES, MIGRATIONS
+from contracts.tables import FOLLOWERS, LEASES, MIGRATIONS
 from contracts.topic import DATA
 
 FILES = table_files.load(DATA)
@@ -35,9 +35,19 @@ def test_every_migration_has_a_name_that_services_can_ask_for():
 
 def test_a_migration_without_functions_leaves_the_rows_alone(written):
     """One that only adds or drops an index needs no code."""
-    migration = written(drops=["by_age"])
+    migration = written(table="followers", drops=["by_recency"])
     assert migration.change(CONTRACT) is None
-    assert migration.drops == ("by_age",)
+    assert migration.drops == ("by_recency",)
+
+
+def test_the_migration_of_follows_gives_each_its_part():
+    """As a new follow has it; done twice it changes nothing."""
+    row = {"followee_id": {"S": "bob"}, "follower_id": {"S": "alice"}, "followed_at": {"N": "1"}}
+    change = KNOWN[MIGRATIONS.SPREAD_FOLLOWERS].change(BACKFILL)
+    (changed,) = change(row)
+    assert changed == {**row, "part": {"S": FOLLOWERS.part_of("bob", "alice")}}
+    assert [*change(changed)] == [changed]
+    assert changed["part"]["S"] in FOLLOWERS.parts_of("bob")
 
 
 def test_the_migration_that_switches_a_tables_first_stream_on_is_found_by_the_table():
@@ -58,6 +68,7 @@ def test_the_migration_that_switches_a_tables_first_stream_on_is_found_by_the_ta
         ({"before": {"switch": "all is new"}}, "before names switch"),
         ({"reads": ["age"]}, "reads age"),
         ({"drops": ["by_erasure"]}, "drops by_erasure, which tables/users.yaml still has"),
+        ({"drops": ["by_age"]}, "drops by_age, which are not among those that are leaving"),
         ({"colour": "blue"}, "colour"),
     ],
 )

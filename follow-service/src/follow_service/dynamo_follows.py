@@ -4,7 +4,9 @@ Rule: a row that two people have between them is written in one transaction with
 pair of people has block items of its own, so a celebrity's follows meet in no item.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS
@@ -23,8 +25,12 @@ KEPT_S = 86_400  # for which the row of an accepted request that nobody deleted 
 class DynamoFollows:
     """The Store of follows on the tables followers and follow_requests."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(
+        self, dynamodb: "DynamoDBClient", table_prefix: str, wrote: Callable[[str], object] = lambda _: None
+    ) -> None:
+        """wrote: is told of each followee who is written to."""
         self._dynamodb = dynamodb
+        self._wrote = wrote
         self._reader = Reader(dynamodb, table_prefix)
         self._followers = f"{table_prefix}{FOLLOWERS.name}"
         self._requests = f"{table_prefix}{FOLLOW_REQUESTS.name}"
@@ -45,7 +51,7 @@ class DynamoFollows:
         )
 
     def add(self, edge: Edge, now: int) -> bool:
-        return self._put(self._followers, edge, FOLLOWERS.followed_at, now)
+        return self._put(self._followers, edge, FOLLOWERS.followed_at, now, _part(edge))
 
     def remove(self, edge: Edge) -> None:
         self._delete(self._followers, edge)
@@ -57,6 +63,7 @@ class DynamoFollows:
         self._delete(self._requests, edge)
 
     def accept(self, edge: Edge, now: int) -> bool:
+        self._wrote(edge.followee_id)
         traced = traces.traceparent()
         and_trace = ", traceparent = :trace" if traced else ""
         trace = {":trace": {"S": traced}} if traced else {}
@@ -71,8 +78,8 @@ class DynamoFollows:
         written: Any = {
             "TableName": self._followers,
             "Key": key,
-            "UpdateExpression": f"SET followed_at = if_not_exists(followed_at, :now){and_trace}",
-            "ExpressionAttributeValues": {":now": {"N": str(now)}, **trace},
+            "UpdateExpression": f"SET followed_at = if_not_exists(followed_at, :now), part = :part{and_trace}",
+            "ExpressionAttributeValues": {":now": {"N": str(now)}, ":part": _part(edge)[FOLLOWERS.part], **trace},
         }
         return not transact(self._dynamodb, [{"Update": accepted}, {"Update": written}, *self._unblocked(edge)])
 
@@ -80,9 +87,10 @@ class DynamoFollows:
         """Delete the row on condition that it is left over: the follower may have asked again by now."""
         self._delete(self._requests, edge, "attribute_exists(accepted_at)")
 
-    def _put(self, table: str, edge: Edge, when: str, now: int) -> bool:
+    def _put(self, table: str, edge: Edge, when: str, now: int, more: Any = MappingProxyType({})) -> bool:
         """Write a row unless there is one, so that a repeat is no change in the stream."""
-        row: Any = {**edge_key(edge.follower_id, edge.followee_id), when: {"N": str(now)}}
+        self._wrote(edge.followee_id)
+        row: Any = {**edge_key(edge.follower_id, edge.followee_id), when: {"N": str(now)}, **more}
         if traced := traces.traceparent():
             row[FOLLOWERS.traceparent] = {"S": traced}
         put = {"TableName": table, "Item": row, "ConditionExpression": "attribute_not_exists(followee_id)"}
@@ -90,6 +98,7 @@ class DynamoFollows:
         return {*refused} <= {0}
 
     def _delete(self, table: str, edge: Edge, condition: str = "") -> None:
+        self._wrote(edge.followee_id)
         only_if: Any = {"ConditionExpression": condition} if condition else {}
         with suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             retry_conflicts(
@@ -105,3 +114,7 @@ class DynamoFollows:
         return [
             {"ConditionCheck": {"TableName": self._blocks, "Key": key, "ConditionExpression": absent}} for key in keys
         ]
+
+
+def _part(edge: Edge) -> Any:
+    return {FOLLOWERS.part: {"S": FOLLOWERS.part_of(edge.followee_id, edge.follower_id)}}

@@ -1,5 +1,6 @@
 """The graph on DynamoDB."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,7 @@ from follow_service.dynamo_blocks import DynamoBlocks
 from follow_service.dynamo_facts import Reader
 from follow_service.dynamo_follows import DynamoFollows
 from follow_service.dynamo_lists import DynamoLists
+from follow_service.dynamo_parts import SideBySide, one_by_one
 from follow_service.dynamo_people import DynamoPeople
 from follow_service.dynamo_profiles import DynamoProfiles
 from follow_service.graph import Graph
@@ -15,15 +17,21 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-def dynamo_graph(dynamodb: "DynamoDBClient", table_prefix: str) -> Graph:
-    """Return the graph in the tables with this prefix."""
+def dynamo_graph(
+    dynamodb: "DynamoDBClient",
+    table_prefix: str,
+    in_parts: Callable[[], bool] = lambda: True,
+    side_by_side: SideBySide = one_by_one,
+    wrote: Callable[[str], object] = lambda _: None,
+) -> Graph:
+    """Return the graph in the tables with this prefix; the rest is as DynamoLists and DynamoFollows say."""
     pair = ("-", "-")
     reader = Reader(dynamodb, table_prefix)
     return Graph(
         DynamoProfiles(dynamodb, table_prefix),
-        DynamoFollows(dynamodb, table_prefix),
+        DynamoFollows(dynamodb, table_prefix, wrote),
         DynamoBlocks(dynamodb, table_prefix),
         DynamoPeople(dynamodb, table_prefix),
-        DynamoLists(dynamodb, table_prefix),
+        DynamoLists(dynamodb, table_prefix, in_parts, side_by_side),
         partial(reader.read, users=["-"], follows=[pair], requests=[pair], blocks=[pair], mutes=[pair]),
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, Table
 from follow_service.dynamo_facts import Reader, block_key, edge_key, mute_key
+from follow_service.dynamo_parts import DynamoParts, SideBySide, one_by_one
 from follow_service.follows import Edge
 from follow_service.lists import Listed, Row
 from murmuration_runtime.dynamo import errors_named
@@ -54,12 +55,23 @@ INDEXES = {
 class DynamoLists:
     """The Lists of the graph, which lag behind their tables, and what the table itself has of follows."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(
+        self,
+        dynamodb: "DynamoDBClient",
+        table_prefix: str,
+        in_parts: Callable[[], bool] = lambda: True,
+        side_by_side: SideBySide = one_by_one,
+    ) -> None:
+        """in_parts: whether followers are read from their parts, or still from the index of before the migration."""
         self._dynamodb = dynamodb
         self._prefix = table_prefix
         self._reader = Reader(dynamodb, table_prefix)
+        self._parts = DynamoParts(dynamodb, table_prefix, side_by_side)
+        self._in_parts = in_parts
 
     def rows(self, listed: Listed, user_id: str, most: int, after: Row | None) -> tuple[list[Row], Row | None]:
+        if listed is Listed.FOLLOWERS and self._in_parts():
+            return self._parts.rows(user_id, most, after)
         index = INDEXES[listed]
         begin: Any = {"ExclusiveStartKey": _start(index, user_id, after)} if after else {}
         live: Any = {"FilterExpression": "attribute_not_exists(accepted_at)"} if index.table is FOLLOW_REQUESTS else {}

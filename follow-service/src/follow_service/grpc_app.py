@@ -10,6 +10,7 @@ from contracts.ids import is_user_id
 from contracts.image import own
 from follow_service import api
 from follow_service.dynamo_graph import dynamo_graph
+from follow_service.dynamo_parts import Switch, side_by_side
 from follow_service.grpc_calls import Calls
 from follow_service.grpc_server import GraphServer
 from follow_service.settings import GrpcSettings
@@ -32,7 +33,8 @@ def keep_answering(settings: GrpcSettings) -> int:
     announce_build(NAME, settings.build_commit, own(NAME).labels())
     traces.start(NAME, settings)
     readiness = Readiness("dynamodb", "port")
-    graph = dynamo_graph(dynamo.client_for_requests(), settings.table_prefix)
+    dynamodb, prefix = dynamo.client_for_requests(), settings.table_prefix
+    graph = dynamo_graph(dynamodb, prefix, Switch(dynamodb, prefix), side_by_side())
     keys = SigningKeys(partial(fetch_keys, settings.jwt_jwks_url, settings.jwt_issuer), readiness)
     shared = settings.limits_redis
     leases = Leases(settings.budgets, connect(shared.url, **shared.options()) if shared else None)

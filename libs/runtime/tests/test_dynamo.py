@@ -169,9 +169,16 @@ def test_a_transaction_is_done_or_says_which_conditions_failed(cancelled, refuse
     assert dynamodb.asked == (len(cancelled) if refused else len(cancelled) + 1)
 
 
-def test_a_transaction_that_is_throttled_is_a_store_that_is_away():
+@pytest.mark.parametrize("code", ["ThrottlingError", "ProvisionedThroughputExceeded"])
+def test_a_transaction_that_is_throttled_is_waited_out(code):
+    dynamodb = Transactions(["None", code], [code])
+    assert dynamo.transact(dynamodb, ["action"]) == []
+    assert dynamodb.asked == 3
+
+
+def test_a_transaction_that_is_throttled_for_too_long_is_a_store_that_is_away():
     """Any other reason is our own mistake."""
-    with pytest.raises(StoreAwayError, match="too busy"):
-        dynamo.transact(Transactions(["None", "ThrottlingError"]), ["action"])
+    with deadlines.within(0.2), pytest.raises(StoreAwayError, match="too busy"):
+        dynamo.transact(Transactions(*[["None", "ThrottlingError"]] * 9), ["action"])
     with pytest.raises(ClientError):
         dynamo.transact(Transactions(["None", "ValidationError"]), ["action"])

@@ -267,6 +267,27 @@ def test_a_transaction_is_seen_in_the_middle(aws, dynamodb):
     assert (aws.occurred[Unkindness.ITEM_BY_ITEM], aws.occurred[Unkindness.CONFLICT]) == (2, 2)
 
 
+def test_a_partition_key_of_an_index_takes_so_many_units_a_second(aws, dynamodb):
+    """A transaction that finds none left does nothing; other keys have their own, and the next second has new ones."""
+
+    def put(followee, *, follower="alice"):
+        item = {**row(follower, followee)}
+        dynamodb.transact_write_items(TransactItems=[{"Put": {"TableName": "followers", "Item": item}}])
+
+    aws.units["by_follower"] = 4
+    put("bob")
+    put("carol")
+    with pytest.raises(ClientError, match="ThrottlingError"):
+        put("dave")
+    assert aws.occurred[Unkindness.THROTTLING] == 1
+    assert count_of(dynamodb) == 2
+    put("bob")
+    put("dave", follower="erin")
+    aws.sleep(1)
+    put("dave")
+    assert count_of(dynamodb) == 3
+
+
 def test_dynamodb_finishes_what_a_dead_caller_began(aws, dynamodb):
     """All of the transaction is there."""
 

@@ -38,6 +38,7 @@ class Index:
 class TableFile:
     """One table's contract. `access` gives each service DynamoDB's actions on `table`, `stream`, or an index.
 
+    `leaving` are indexes that a table with a past has until a migration drops them, and a new table never gets.
     `version` is the attribute that every update of a row raises by one: of two states the one with more is the later.
     """
 
@@ -48,6 +49,7 @@ class TableFile:
     attributes: Mapping[str, Attribute]
     access: Mapping[str, Mapping[str, tuple[str, ...]]]
     indexes: Mapping[str, Index] = field(default_factory=dict)
+    leaving: Mapping[str, Index] = field(default_factory=dict)
     stream: str | None = None
     expires: str | None = None
     version: str | None = None
@@ -83,7 +85,7 @@ def check(files: Mapping[str, TableFile], tables: Mapping[str, type[Table]]) -> 
         del written["name"]
         values = {value for key, value in written.items() if key.isupper()}
         names = {(key, value) for key, value in written.items() if not key.isupper()}
-        if differing := names ^ {(it, it) for it in (*file.attributes, *file.indexes)}:
+        if differing := names ^ {(it, it) for it in (*file.attributes, *file.indexes, *file.leaving)}:
             wrong = ", ".join(sorted({key for key, _ in differing}))
             raise ContractError(f"the class of {name} in contracts.tables and tables/{name}.yaml differ by {wrong}")
         if unknown := values - {value for it in file.attributes.values() for value in it.values}:
@@ -101,7 +103,8 @@ def _table(path: Path) -> TableFile:
             name=path.stem,
             key=tuple(entry.pop("key")),
             attributes={name: _attribute(**it) for name, it in entry.pop("attributes").items()},
-            indexes={name: Index(tuple(it.pop("key")), **it) for name, it in entry.pop("indexes", {}).items()},
+            indexes=_indexes(entry.pop("indexes", {})),
+            leaving=_indexes(entry.pop("leaving", {})),
             access={
                 service: {part: tuple(actions) for part, actions in parts.items()}
                 for service, parts in entry.pop("access").items()
@@ -113,6 +116,10 @@ def _table(path: Path) -> TableFile:
     for mistake in _mistakes(file):
         raise ContractError(f"tables/{path.name}: {mistake}")
     return file
+
+
+def _indexes(entries: Mapping[str, Any]) -> dict[str, Index]:
+    return {name: Index(tuple(it.pop("key")), **it) for name, it in entries.items()}
 
 
 def _attribute(**entry: Any) -> Attribute:
@@ -128,12 +135,12 @@ def _mistakes(file: TableFile) -> Iterator[str]:
         if name and name not in file.attributes:
             yield f"{name} is not among the attributes"
     yield from _mistakes_of_version(file)
-    if clash := file.attributes.keys() & {*file.indexes, "name"}:
+    if clash := file.attributes.keys() & {*file.indexes, *file.leaving, "name"}:
         yield f"{', '.join(clash)} cannot name an attribute: it is the table's name or an index"
     if file.owner not in file.access:
         yield f"the owner {file.owner} has no access"
     for service, parts in file.access.items():
-        if unknown := parts.keys() - {"table", "stream", *file.indexes}:
+        if unknown := parts.keys() - {"table", "stream", *file.indexes, *file.leaving}:
             yield f"{service} has access to {', '.join(unknown)}, which is no part of the table"
     for name, attribute in file.attributes.items():
         for mistake in _mistakes_of(attribute, file.access):

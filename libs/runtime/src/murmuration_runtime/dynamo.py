@@ -25,6 +25,7 @@ from murmuration_runtime.dynamo_gate import DynamoGate, no_time_left
 from murmuration_runtime.dynamo_wire import Wire
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
+from murmuration_runtime.throttled_writes import wait_out
 from murmuration_runtime.throttling import count_throttling, throttled
 
 if TYPE_CHECKING:
@@ -166,10 +167,11 @@ def retry_conflicts(write: Callable[[], Answer]) -> Answer:
 def transact(dynamodb: DynamoDBClient, actions: Sequence[Any]) -> list[int]:
     """Do all of these writes or none; return the places of those whose conditions failed, none if all is done.
 
-    An answer that was lost is asked for again under the transaction's own token, by botocore.
+    An answer that was lost is asked for again under the transaction's own token, by botocore. What is throttled is
+    waited out as far as throttled_writes.py allows.
     """
     try:
-        retry_conflicts(lambda: dynamodb.transact_write_items(TransactItems=actions))
+        wait_out(lambda: retry_conflicts(lambda: dynamodb.transact_write_items(TransactItems=actions)), _is_throttled)
     except dynamodb.exceptions.TransactionCanceledException as error:
         codes = [reason.get("Code", "None") for reason in error.response["CancellationReasons"]]
         if throttled(codes):
@@ -193,6 +195,12 @@ def _named(write: Callable[[], Answer]) -> Answer:
 
 def _is_conflict(error: BaseException) -> bool:
     return isinstance(error, ClientError) and "TransactionConflict" in reasons(error)
+
+
+def _is_throttled(error: Exception) -> bool:
+    """Say whether a write was throttled, by what errors_named makes of it or as a transaction says it."""
+    told = error if isinstance(error, ClientError) else error.__cause__
+    return isinstance(told, ClientError) and throttled(reasons(told))
 
 
 def _is_enough(state: RetryCallState) -> bool:

@@ -57,7 +57,7 @@ class Person:
 
     def requests(self) -> set[str]:
         """Return who asks to follow."""
-        return {row["user_id"] for row in self._pages("/v1/users/me/follow-requests", "users")}
+        return {row["user_id"] for row in self.all_of("/v1/users/me/follow-requests", "users")}
 
     def accept(self, other: "Person") -> None:
         """Let somebody follow who asked."""
@@ -91,15 +91,15 @@ class Person:
 
     def whole_timeline(self) -> list[str]:
         """Page from the top to the end; return the ids."""
-        return [tweet["tweet_id"] for tweet in self._pages("/v1/timeline", "tweets")]
+        return [tweet["tweet_id"] for tweet in self.all_of("/v1/timeline", "tweets")]
 
     def said(self) -> dict[str, str]:
         """Return this person's tweets by id, as the table has them."""
-        return {t["tweet_id"]: t["text"] for t in self._pages(f"/v1/users/{self.user_id}/tweets", "tweets")}
+        return {t["tweet_id"]: t["text"] for t in self.all_of(f"/v1/users/{self.user_id}/tweets", "tweets")}
 
     def edges(self, kind: str) -> set[str]:
         """Return the followers, or the following, as the table has them."""
-        return {edge["user_id"] for edge in self._pages(f"/v1/users/{self.user_id}/{kind}", "users")}
+        return {edge["user_id"] for edge in self.all_of(f"/v1/users/{self.user_id}/{kind}", "users")}
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
         """Send one request as this person, to the gateway unless an address is given; a problem raises RefusedError."""
@@ -120,7 +120,8 @@ class Person:
                     raise
                 time.sleep(0.1)
 
-    def _pages(self, path: str, of: str) -> list[dict[str, Any]]:
+    def all_of(self, path: str, of: str) -> list[dict[str, Any]]:
+        """Page through a list to its end, whatever is down meanwhile."""
         rows, cursor = [], ""
         while cursor is not None:
             page = self.insist("GET", f"{path}?limit=200{cursor and '&cursor=' + cursor}")

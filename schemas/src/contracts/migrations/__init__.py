@@ -91,6 +91,8 @@ def _mistakes(migration: Migration, tables: Mapping[str, TableFile]) -> Iterator
         yield f"reads {', '.join(sorted(unknown))}, which the table {table.name} does not have"
     if kept := {*migration.drops} & {*table.indexes}:
         yield f"drops {', '.join(kept)}, which tables/{table.name}.yaml still has"
+    if unknown := {*migration.drops} - {*table.leaving}:
+        yield f"drops {', '.join(unknown)}, which are not among those that are leaving in tables/{table.name}.yaml"
     if migration.switches_stream and not (SWITCH in steps and table.stream):
         yield f"switches the stream of {table.name} on, and has no step switch, or the table's file no stream"
     if (BACKFILL in steps) != (migration.change(BACKFILL) is not None):

@@ -29,7 +29,9 @@ CLOCKS_APART_LAG; `aws.process(ahead=3600)` exactly. `aws.client(attempts=3, rea
 
 **Costs.** `aws.calls["UpdateItem", "leases"]` and `aws.items_written["leases", partition_key]` count what was asked.
 Expressions or parameters that no code here uses raise NotImplementedError: teach it, with a test in test_unkind_aws.py.
-It does not know reserved words, sizes of items and pages, or capacity.
+**Capacity.** `aws.units["by_part"] = 1000`: transactions may write so many units a second of virtual time to one
+partition key of an index of that name; where none are left they are cancelled, as an index holds up its table.
+It does not know reserved words, sizes of items and pages, or any other capacity.
 """
 
 from murmuration_testkit.unkind_aws.actors import Actors, KilledError

@@ -80,6 +80,8 @@ class UnkindAws:
         self.lock: AbstractContextManager[Any] = threading.RLock()
         self.tables: dict[str, Table] = {}
         self.streams: dict[str, Stream] = {}
+        self.units: dict[str, int] = {}  # by index: what transactions may write to one partition key in a second
+        self.units_used: Counter[tuple[str, Any, int]] = Counter()
         self.half_committed: list[set[tuple[str, Any]]] = []  # the items of transactions that are being committed
         self.iterators: dict[str, Any] = {}
         self.meanwhile: Callable[[str], object] = lambda _: None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from murmuration_testkit.unkind_aws.client import Client
 from murmuration_testkit.unkind_aws.descriptions import described
-from murmuration_testkit.unkind_aws.expressions import InvalidError, named, projection
+from murmuration_testkit.unkind_aws.expressions import InvalidError, named, plain, projection
 from murmuration_testkit.unkind_aws.pages import Paginator, page
 from murmuration_testkit.unkind_aws.unkindness import Unkindness
 from murmuration_testkit.unkind_aws.writes import Write
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 TRANSACTION = 100  # actions
+UNITS = 2  # that a write in a transaction costs, of an index, too: at most so, AWS does not say
 BATCH = 100  # keys
 WRITES = 25  # of one BatchWriteItem
 TOKEN_SECONDS = 600.0
@@ -221,7 +222,31 @@ class DynamoDb(Client):
         if any(reasons):
             self._dice.occurred[Unkindness.CONFLICT] += "TransactionConflict" in reasons
             raise self._cancelled(reasons)
+        self._take_units(writes)
         self._commit_each([(write.table, write.key, write.becomes()) for write in writes])
+
+    def _take_units(self, writes: list[Write]) -> None:
+        """Cancel a transaction that one partition key of an index has no units for: it holds up its table."""
+        asked: list[Any] = []
+        for write in writes:
+            item, before = write.becomes(), write.table.get(write.key)
+            asked.append(
+                [
+                    (name, plain(item[index.key[0]]), int(self._aws.now))
+                    for name, index in write.table.indexes.items()
+                    if name in self._aws.units and item and item != before and index.key[0] in item
+                ]
+            )
+        used = self._aws.units_used
+        codes = [
+            "ThrottlingError" if any(used[place] + UNITS > self._aws.units[place[0]] for place in places) else None
+            for places in asked
+        ]
+        if any(codes):
+            self._dice.occurred[Unkindness.THROTTLING] += 1
+            raise self._cancelled(codes)
+        for places in asked:
+            used.update(dict.fromkeys(places, UNITS))
 
     def _commit_each(self, commits: list[tuple[Table, Key, Item | None]]) -> None:
         """Commit item by item; whoever waits for the answer may be killed between two, and DynamoDB goes on."""
