@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from count_aggregator.dynamo_accounts import Look
-from count_aggregator.reconcile import ROUNDS, NeverStillError, Reconciliation
+from count_aggregator.reconcile import ROUNDS, Reconciliation
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.kafka import KafkaAwayError
+from murmuration_worker.zero_lag import NeverStillError
 
 USER = "alice"
 PARTITION = ("FollowChanged", 0)

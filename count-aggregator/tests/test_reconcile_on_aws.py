@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from count_aggregator.reconcile import NeverStillError
 from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
+from murmuration_worker.zero_lag import NeverStillError
 
 from .unkind_world import LAGS, PEOPLE, World
 

@@ -28,7 +28,7 @@ from murmuration_testkit.services import PROCESSES, SERVICES, Process
 
 STACK = ""
 TIME_LIMIT_S = 3_000  # helm is built twice, the first time
-RECONCILER = "count-reconciler"  # the local stack's process; in Kubernetes it is a CronJob
+CRON_JOBS = {"count-reconciler", "timeline-auditor"}  # processes of the local stack; in Kubernetes they are CronJobs
 WITHOUT_SCHEMA = {"ScaledObject", "ServiceMonitor", "HTTPRoute"}  # of others' CRDs
 ENDS_SOON_S = 3.0  # of its grace: for the process to end after its work
 LIVE = 7  # pods of a running release, another number than any values give
@@ -50,6 +50,7 @@ CHOICES: tuple[Mapping[str, Any], ...] = (
     {"grpc": {"enabled": True, "callers": [{"podSelector": {"matchLabels": {"app": "ads"}}}]}},
     {"grpc": {"enabled": True, "files": dict.fromkeys(GRPC_FILES, SECRET)}},
     {"reconcile": {"everySeconds": 3600}},
+    {"audit": {"everySeconds": 3600}},
     {"podAnnotations": {"example/who": "us"}, "podLabels": {"team": "timelines"}, "priorityClassName": "high"},
     {"imagePullSecrets": [{"name": "pull"}], "nodeSelector": {"kubernetes.io/arch": "amd64"}},
     {"secrets": {"KAFKA_SASL_PASSWORD": SECRET, "SCHEMA_REGISTRY_PASSWORD": SECRET}},
@@ -237,7 +238,7 @@ def _constant(file: str, name: str) -> float:
 
 def _command(process: Process) -> tuple[str, ...]:
     words = shlex.split(process.command)
-    return tuple(words[: words.index("--every")] if process.name == RECONCILER else words)
+    return tuple(words[: words.index("--every")] if process.name in CRON_JOBS else words)
 
 
 def _choices(chart: Chart) -> list[Mapping[str, Any]]:

@@ -208,6 +208,7 @@ def _operators() -> list[str]:
         *_python(counts, "count_aggregator", "dead-letters", "list"),
         *_python(counts, "count_aggregator", "dead-letters", "handle", *quick),
         *_python(fanout, "fanout_worker", "dead-letters", "handle"),
+        *_python(fanout, "fanout_worker", "audit", "--user", someone.user_id, "--apart", "1"),
         *_python("tweet-service", "tweet_service", "erase", "--once", settings={"ERASURE_SETTLED_SECONDS": "1"}),
         *_python("follow-service", "follow_service", "finish", "--once", settings={"FINISHING_SETTLED_SECONDS": "1"}),
     ]

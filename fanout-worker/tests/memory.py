@@ -120,6 +120,26 @@ class Memory:
         self._ask("latest", author_id)
         return self.said[author_id][:count]
 
+    def followed_by(self, user_id):
+        self._ask("followed_by", user_id)
+        return frozenset(followee for fan, followee in self.edges if fan == user_id)
+
+    def muted(self, user_id):
+        self._ask("muted", user_id)
+        return frozenset(muted for muter, muted in self.mutes if muter == user_id)
+
+    def between(self, author_id, floor, top):
+        self._ask("between", author_id)
+        return [each for each in sorted(self.said[author_id], reverse=True) if floor <= each <= top]
+
+    def author_of(self, tweet_id):
+        self._ask("author_of", tweet_id)
+        return next((author for author, said in self.said.items() if tweet_id in said), None)
+
+    def celebrities(self):
+        self._ask("celebrities")
+        return {user for user, author in self.authors.items() if author.since}
+
     def _commit(self, timelines, user, ids, followees):
         built = Timeline(sorted(ids, reverse=True), BEGINNING, Shown.of(followees))
         assert timelines.commit(user, timelines.begin(user), built)

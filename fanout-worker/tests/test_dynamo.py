@@ -80,6 +80,32 @@ def test_a_mute_is_there_or_not(somebody):
     assert tables.muters_among(alice, [bob]) == set()
 
 
+@pytest.mark.stack
+def test_whom_somebody_follows_and_has_muted(somebody):
+    """Each by the index of one reader."""
+    dynamodb, alice, bob, carol = client(), somebody(), somebody(), somebody()
+    for star in (bob, carol):
+        item = {"followee_id": {"S": star}, "follower_id": {"S": alice}, "followed_at": {"N": "1"}}
+        dynamodb.put_item(TableName=f"{PREFIX}followers", Item=item)
+    item = {"muter_id": {"S": alice}, "muted_id": {"S": bob}, "muted_at": {"N": "1"}}
+    dynamodb.put_item(TableName=f"{PREFIX}mutes", Item=item)
+    assert DynamoFollows(dynamodb, PREFIX).followed_by(alice) == {bob, carol}
+    assert DynamoMutes(dynamodb, PREFIX).muted(alice) == {bob}
+
+
+@pytest.mark.stack
+def test_what_an_author_said_between_two_ids(somebody):
+    """Both included, newest first, and nothing that was deleted."""
+    dynamodb, author, first = client(), somebody(), random.randrange(10**18, 8 * 10**18)
+    for n in range(8):
+        item = {"tweet_id": {"S": str(first + n)}, "author_id": {"S": author}}
+        deleted = {"deleted_at": {"N": "1"}} if n in (3, 4, 5) else {}
+        dynamodb.put_item(TableName=f"{PREFIX}tweets", Item=item | deleted)
+    tweets = DynamoTweets(dynamodb, PREFIX)
+    assert [*tweets.between(author, str(first + 1), str(first + 6))] == [str(first + n) for n in (6, 2, 1)]
+    assert len([*tweets.between(author, "0", "9" * 19)]) == 5
+
+
 class Slow:
     """A DynamoDB of three pages, which tells when it is asked for which."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from prometheus_client import write_to_textfile
 
 from count_aggregator import reconcile_metrics
-from count_aggregator.reconcile import APART_SECONDS, NeverStillError, Summary
+from count_aggregator.reconcile import Summary
 from count_aggregator.reconciler import keep_reconciling
 from count_aggregator.recount import RealParts, Recount
 from count_aggregator.settings import JobSettings, ReconcilerSettings
@@ -20,6 +20,7 @@ from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.settings import read
 from murmuration_worker import letter_commands
 from murmuration_worker.letters import Letter
+from murmuration_worker.zero_lag import APART_SECONDS, PATIENCE_SECONDS, NeverStillError
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -35,7 +36,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     handle = letter_commands.add_to(commands, f"recount the users whom the letters in {TOPIC.dlq} name")
     for command in (reconcile, handle):
         command.add_argument("--rate", type=float, default=50, help="pages read a second (default: %(default)s)")
-        command.add_argument("--patience", type=float, default=600, help="seconds to wait for events on their way")
+        command.add_argument(
+            "--patience", type=float, default=PATIENCE_SECONDS, help="seconds to wait for events on their way"
+        )
         command.add_argument(
             "--apart", type=float, default=APART_SECONDS, help="seconds from a look to the next (default: %(default)s)"
         )

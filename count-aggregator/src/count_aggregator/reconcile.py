@@ -5,10 +5,9 @@ has changed, no event was on its way and none came, so the difference is drift: 
 counts still have that version, and never set. If anything has changed, begin again. The version rises with every write
 of the counts, so to and fro is a change too.
 
-What the bridge says of a moment is believed of one `apart` earlier: that is the room for its clock, for a listing that
-lags and for an empty page that was no tip. An index may lag without a bound, so it only says whom to suspect: whom
-somebody follows is counted in the table itself before that count is repaired. An account that never stands still is
-reported with the middle of what its looks showed, and never repaired by that.
+murmuration_worker.zero_lag says when nothing is on its way. An index may lag without a bound, so it only says whom to
+suspect: whom somebody follows is counted in the table itself before that count is repaired. An account that never
+stands still is reported with the middle of what its looks showed, and never repaired by that.
 """
 
 import logging
@@ -20,16 +19,11 @@ from statistics import median_low
 from typing import Protocol
 
 from count_aggregator.dynamo_accounts import Look
-from murmuration_runtime.errors import StoreAwayError
+from murmuration_worker.zero_lag import APART_SECONDS, Offsets, ZeroLag
 
-APART_SECONDS = 60.0
 NOTICED = 0.001  # the part of a count that anybody would notice
-PAUSE_SECONDS = 1.0
 ROUNDS = 5
 _log = logging.getLogger(__name__)
-
-Offsets = Mapping[tuple[str, int], int]
-"""An offset of each partition, by the topic's id, which one that is made again does not keep, and a number."""
 
 
 class Accounts(Protocol):
@@ -43,10 +37,6 @@ class Accounts(Protocol):
 
     def repair(self, user_id: str, look: Look) -> bool:
         """Add its drift, if nothing has changed."""
-
-
-class NeverStillError(Exception):
-    """Events are on their way for longer than anybody would wait; nothing was repaired meanwhile."""
 
 
 @dataclass
@@ -84,17 +74,22 @@ class Reconciliation:
         """published_until: the moment (ms) up to which the bridge says that all is on Kafka. ends: of the partitions.
 
         counted: how far they are counted. patience_seconds: how long to wait for events on their way.
-        apart_seconds: how far apart two looks are, at least.
+        apart_seconds: how far apart two looks are, at least. until_counted returns when all that was committed before
+        is counted.
         """
         self._accounts = accounts
-        self._published_until = published_until
-        self._ends = ends
-        self._counted = counted
-        self._patience_seconds = patience_seconds
-        self._apart_seconds = apart_seconds
         self._tell = tell
-        self._now = now
-        self._sleep = sleep
+        self.until_counted = ZeroLag(
+            published_until,
+            ends,
+            counted,
+            "the aggregator to count",
+            patience_seconds,
+            apart_seconds,
+            tell,
+            now,
+            sleep,
+        ).wait
         self._looks: dict[str, list[Look]] = {}
 
     def run(self, users: Iterable[str], tolerance: float = 0.0, *, prove: bool = False) -> Summary:
@@ -113,26 +108,6 @@ class Reconciliation:
         for user in sorted(pending):
             self._report_busy(user, summary)
         return summary
-
-    def until_counted(self) -> None:
-        """Return when everything that was committed before now has been counted."""
-        looked_at = self._now()
-        believed_at = looked_at + self._apart_seconds
-
-        def published() -> bool:
-            return self._now() >= believed_at and self._published_until() > believed_at * 1000
-
-        self._wait("the bridge to publish what was committed", published, believed_at)
-        ends: dict[tuple[str, int], int] = {}
-
-        def passed() -> bool:
-            counted = self._counted()
-            if ends.keys() != counted.keys():  # at first, and when the topic is made again meanwhile
-                ends.clear()
-                ends.update(self._ends())
-            return all(counted.get(partition, -1) >= end for partition, end in ends.items())
-
-        self._wait("the aggregator to count what was published", passed, self._now())
 
     def _round(self, users: Collection[str], suspected: float, tolerance: float, summary: Summary) -> list[str]:
         """Look twice at whom the first look makes a suspect; return those who changed between the looks."""
@@ -184,22 +159,6 @@ class Reconciliation:
             summary.busy_drifted.append(user)
         fields = {"user_id": user, "followers_drift_estimated": drift[0], "following_drift_estimated": drift[1]}
         _log.warning("account never stood still; nothing is repaired", extra=fields)
-
-    def _wait(self, what: str, holds: Callable[[], bool], earliest: float) -> None:
-        deadline = earliest + self._patience_seconds
-        self._tell(f"waiting for {what}")
-        why = ""
-        while True:
-            try:
-                if holds():
-                    return
-            except StoreAwayError as error:
-                why = f": {error}"
-            if self._now() > deadline:
-                raise NeverStillError(
-                    f"waited {self._patience_seconds:.0f} s for {what}{why}; nothing was repaired meanwhile"
-                )
-            self._sleep(PAUSE_SECONDS)
 
 
 def _is_beyond(tolerance: float, look: Look) -> bool:

@@ -10,7 +10,7 @@ from typing import NoReturn
 from contracts import ContractError
 from contracts.image import own
 from count_aggregator import reconcile_metrics
-from count_aggregator.reconcile import NeverStillError, Summary
+from count_aggregator.reconcile import Summary
 from count_aggregator.recount import TOP, RealParts, Recount
 from count_aggregator.settings import ReconcilerSettings
 from count_aggregator.topic import SERVICE
@@ -18,6 +18,7 @@ from murmuration_runtime import admin, logs
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import METRICS, announce_build
 from murmuration_runtime.readiness import Readiness
+from murmuration_worker.zero_lag import NeverStillError
 
 SOON_SECONDS = 60.0  # neither a run that failed nor a gap is worth an hour's wait
 _log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from contracts.image import tell
-from fanout_worker import jobs
+from fanout_worker import auditor, jobs
 from fanout_worker.app import fan_out
 from fanout_worker.topics import SERVICE
 
@@ -15,11 +15,14 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("contracts", help="print which topics and tables this version reads and writes")
     jobs.add_to(commands)
+    auditor.add_to(commands)
     asked = parser.parse_args()
     if asked.command is None:
         fan_out()
     if asked.command == "contracts":
         return tell(SERVICE)
+    if asked.command == "audit":
+        return auditor.run(asked)
     return jobs.run(asked)
 
 

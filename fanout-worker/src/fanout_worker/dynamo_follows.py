@@ -31,6 +31,17 @@ class DynamoFollows:
         edges = items(self._dynamodb, self._table, keys, ProjectionExpression=FOLLOWERS.follower_id)
         return {edge[FOLLOWERS.follower_id]["S"] for edge in edges}
 
+    def followed_by(self, user_id: str) -> frozenset[str]:
+        with errors_named():
+            pages = self._dynamodb.get_paginator("query").paginate(
+                TableName=self._table,
+                IndexName=FOLLOWERS.by_follower,
+                KeyConditionExpression="follower_id = :user",
+                ProjectionExpression=FOLLOWERS.followee_id,
+                ExpressionAttributeValues={":user": {"S": user_id}},
+            )
+            return frozenset(item[FOLLOWERS.followee_id]["S"] for page in pages for item in page["Items"])
+
     def followers(self, followee_id: str, after: str | None = None) -> Iterator[list[str]]:
         """Read each page before it is asked for, the first from now."""
         pages = self._pages(followee_id, after)

@@ -1,6 +1,7 @@
 """Who said what: the table tweets."""
 
-from itertools import chain, islice
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import TWEETS
@@ -8,6 +9,8 @@ from murmuration_runtime.dynamo import errors_named
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+PAGE = 1_000  # rows that one call looks at
 
 
 class DynamoTweets:
@@ -34,16 +37,25 @@ class DynamoTweets:
         return None if TWEETS.deleted_at in item else item[TWEETS.author_id]["S"]
 
     def latest(self, author_id: str, count: int) -> list[str]:
+        newest = self._undeleted("author_id = :author", {":author": author_id}, count)
+        return [*islice(newest, count)]
+
+    def between(self, author_id: str, floor: str, top: str) -> Iterator[str]:
+        condition = "author_id = :author AND tweet_id BETWEEN :floor AND :top"
+        return self._undeleted(condition, {":author": author_id, ":floor": floor, ":top": top}, PAGE)
+
+    def _undeleted(self, condition: str, values: Mapping[str, str], page: int) -> Iterator[str]:
+        """Give ids, newest first, by an index that may lag."""
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            IndexName=TWEETS.by_author,
+            KeyConditionExpression=condition,
+            FilterExpression="attribute_not_exists(deleted_at)",
+            ProjectionExpression=TWEETS.tweet_id,
+            ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
+            ScanIndexForward=False,
+            PaginationConfig={"PageSize": page},
+        )
         with errors_named():
-            pages = self._dynamodb.get_paginator("query").paginate(
-                TableName=self._table,
-                IndexName=TWEETS.by_author,
-                KeyConditionExpression="author_id = :author",
-                FilterExpression="attribute_not_exists(deleted_at)",
-                ProjectionExpression=TWEETS.tweet_id,
-                ExpressionAttributeValues={":author": {"S": author_id}},
-                ScanIndexForward=False,
-                PaginationConfig={"PageSize": count},
-            )
-            items = islice(chain.from_iterable(page["Items"] for page in pages), count)
-            return [item[TWEETS.tweet_id]["S"] for item in items]
+            for each in pages:
+                yield from (item[TWEETS.tweet_id]["S"] for item in each["Items"])

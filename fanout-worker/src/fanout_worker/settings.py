@@ -15,5 +15,9 @@ class JobSettings(settings.JobSettings, KafkaSettings, RedisSettings):
     celebrity_ahead: NonNegativeFloat = 20
 
 
+class AuditorSettings(JobSettings, settings.ServiceSettings):
+    """What a job needs that keeps running."""
+
+
 class Settings(JobSettings, WorkerSettings):
     """What the worker needs."""

@@ -12,21 +12,24 @@ from contracts import profiles
 from contracts.table_files import load
 from contracts.tables import TABLES
 from contracts.topic import DATA
+from murmuration_worker import dynamo_published
 
 REPOSITORY = Path(__file__).parents[3]
 FILES = load(DATA)
 CLASSES = {table.__name__: FILES[name] for name, table in TABLES.items()}
 SERVICES = sorted({service for file in FILES.values() for service in file.access} - {"deploy"})
+SHARED = {"read_profile": profiles.__file__, "DynamoPublished": dynamo_published.__file__}
 TYPES = {"B", "BOOL", "L", "M", "N", "S"}
 service = pytest.mark.parametrize("service", SERVICES)
 
 
 @cache
 def modules(service: str) -> dict[str, ast.Module]:
-    """The service's modules, by their files, and the one of contracts that reads rows for those that import it."""
+    """The service's modules, by their files, and those that read rows for whoever imports them."""
     texts = {str(path): path.read_text() for path in (REPOSITORY / service / "src").rglob("*.py")}
-    if any("read_profile" in text for text in texts.values()):
-        texts[profiles.__file__] = Path(profiles.__file__).read_text()
+    for name, shared in SHARED.items():
+        if any(name in text for text in texts.values()):
+            texts[str(shared)] = Path(str(shared)).read_text()
     return {path: ast.parse(text) for path, text in texts.items()}
 
 

@@ -5,6 +5,7 @@ tests/test_contract.py does the same things here and on real Redis, single and c
 itself.
 """
 
+import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -55,9 +56,9 @@ class FakeNodes(Nodes):
         """Return what runs the commands that go to all nodes."""
         return self
 
-    def scan_iter(self, *, count: int) -> Iterator[str]:  # noqa: ARG002
-        """Give the keys."""
-        return iter([*self.values])
+    def scan_iter(self, match: str = "*", *, count: int) -> Iterator[str]:  # noqa: ARG002
+        """Give the keys that match."""
+        return iter(fnmatch.filter(self.values, match))
 
     def call(self, script: Script, keys: Sequence[str], args: Sequence[Argument]) -> Any:
         """Run a script on keys of one hash tag."""

@@ -57,10 +57,13 @@ class CachedTimelines:
         self._lifetime = lifetime
         self._now = now
 
-    def load(self, owner_ids: Iterable[str], count: int | None = None, *, whole: bool = True) -> dict[str, Timeline]:
+    def load(
+        self, owner_ids: Iterable[str], count: int | None = None, *, whole: bool = True, renew: bool = True
+    ) -> dict[str, Timeline]:
         """Return the warm ones, with all of their ids or so many of the newest. A read renews the expiry.
 
         Unless the whole is wanted, those on nodes that do not answer are left out, as long as one node does.
+        renew: False if nobody reads them, and they are only looked at.
         """
         owners = {self._keys(owner_id): owner_id for owner_id in owner_ids}
         with self._nodes.errors_named():
@@ -71,7 +74,8 @@ class CachedTimelines:
                 if loaded:
                     ids, shown, left = loaded
                     found[owners[item]] = _timeline(ids, shown)
-                    self._prolong(item, left)
+                    if renew:
+                        self._prolong(item, left)
         return found
 
     def look(self, held: Mapping[str, Held | None], count: int | None = None) -> dict[str, Held]:
