@@ -187,3 +187,32 @@ class TestDynamoTweets(StorePromises):
         """No answer within seconds is an error that invites another try."""
         with pytest.raises(StoreAwayError, match=r"127\.0\.0\.1:9"):
             DynamoTweets(client(), "").find("1")
+
+
+class ManyDeleted:
+    """An author's tweets, of which all but the oldest few are deleted; counts what is asked."""
+
+    def __init__(self, deleted, kept):
+        self._ids = [str(10**18 + n) for n in range(deleted + kept)]
+        self._kept = {*self._ids[:kept]}
+        self.queries = 0
+
+    def query(self, ExpressionAttributeValues, Limit, **_):  # noqa: N803 - DynamoDB's names
+        self.queries += 1
+        below = [each for each in reversed(self._ids) if each < ExpressionAttributeValues[":below"]["S"]]
+        items = [
+            {"tweet_id": {"S": each}, "author_id": {"S": "ann"}, "text": {"S": "hi"}, "created_at": {"N": "1"}}
+            for each in below[:Limit]
+            if each in self._kept
+        ]
+        more = {"LastEvaluatedKey": {"tweet_id": {"S": below[Limit - 1]}}} if len(below) > Limit else {}
+        return {"Items": items} | more
+
+
+@pytest.mark.parametrize("limit", [1, 20, 200])
+def test_a_page_below_many_deleted_tweets_takes_few_queries(limit):
+    """Ten thousand of them took five thousand."""
+    table = ManyDeleted(9_990, 3)
+    page = DynamoTweets(table, "").by_author("ann", limit, None)
+    assert len(page.tweets) == min(limit, 3)
+    assert table.queries <= 16

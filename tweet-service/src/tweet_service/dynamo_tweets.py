@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TOP = "9" * 19
 CLAIM_SECONDS = 86_400  # how long a key is remembered, at least
+MOST_ROWS = 1_000  # that a query looks at; beyond that DynamoDB ends it by size
+MORE = 4  # times as many as the query before, which found too few
 
 
 class DynamoTweets:
@@ -115,9 +117,11 @@ class DynamoTweets:
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Tweets:
         below: str | None = _read_cursor(cursor) if cursor else _TOP
         tweets: list[Tweet] = []
+        rows = limit + 1
         while below and len(tweets) <= limit:
-            items, below = self._down(author_id, below, limit + 1)
+            items, below = self._down(author_id, below, rows)
             tweets += [_tweet(item) for item in items]
+            rows = min(MORE * rows, MOST_ROWS)
         page = tweets[:limit]
         return Tweets(page, cursors.encode(page[-1].tweet_id) if len(tweets) > limit else None)
 
