@@ -4,8 +4,9 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_timelines.edges import PARTITIONS
 from murmuration_timelines.writer import TimelineWriter, connect
 
@@ -13,15 +14,16 @@ EVERY_S = 0.5
 
 
 @contextmanager
-def settled() -> Iterator[None]:
-    """Say for as long as the context lasts that edges are settled until now."""
+def settled(url: str = "") -> Iterator[None]:
+    """Say for as long as the context lasts that edges are settled until now; while Redis is away, nothing."""
     over = threading.Event()
-    with closing(connect(os.environ["REDIS_URL"])) as nodes:
+    with closing(connect(url or os.environ["REDIS_URL"])) as nodes:
         writer = TimelineWriter(nodes)
 
         def say() -> None:
             while not over.wait(EVERY_S):
-                writer.settle(dict.fromkeys(PARTITIONS, time.time_ns() // 1_000_000))
+                with suppress(RedisAwayError):
+                    writer.settle(dict.fromkeys(PARTITIONS, time.time_ns() // 1_000_000))
 
         thread = threading.Thread(target=say)
         thread.start()
