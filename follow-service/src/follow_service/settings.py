@@ -4,6 +4,7 @@ from typing import Self
 
 from pydantic import NonNegativeInt, PositiveInt, model_validator
 
+from follow_service.graph_redis_settings import GraphRedisSettings
 from murmuration_edge.limit_settings import DAY_S
 from murmuration_edge.settings import EdgeSettings
 from murmuration_edge.token_buckets import Budget
@@ -11,7 +12,7 @@ from murmuration_runtime.settings import JobSettings, ServiceSettings
 from murmuration_runtime.tls_files import Text, TlsFiles
 
 
-class Settings(EdgeSettings):
+class Settings(EdgeSettings, GraphRedisSettings):
     """What changes between a laptop and a cluster."""
 
     following_cap: NonNegativeInt = 5000
