@@ -20,7 +20,7 @@ Rule of age: nothing is renewed, so whatever went wrong is gone after ten minute
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -163,9 +163,15 @@ def corrected(newest: Newest, at: Mapping[str, int | None]) -> Newest:
     return Newest(rows[:MOST], newest.whole and len(rows) <= MOST)
 
 
-def untied(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows before the first two that came at once: only the index knows which of these is next."""
-    for place in range(1, len(rows)):
-        if rows[place].at == rows[place - 1].at:
-            return [*rows[: place - 1]]
-    return [*rows]
+def first(newest: Newest, most: int) -> tuple[list[Row], Row | None] | None:
+    """Return so many rows, and after which the list goes on in the index; None if that has to say all of it.
+
+    Rows end before the first two that came at once, and before the last one kept, beside which another may have come:
+    only the index knows which of these is next.
+    """
+    rows = newest.rows
+    tie = next((place for place in range(1, len(rows)) if rows[place].at == rows[place - 1].at), None)
+    if tie is None and newest.whole and len(rows) <= most:
+        return rows, None
+    shown = rows[: len(rows) - 1 if tie is None else tie - 1][:most]
+    return (shown, shown[-1]) if shown else None

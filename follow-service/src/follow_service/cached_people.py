@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
-from follow_service.cache import Cache, Kind, Known, Member, Newest, State, corrected, untied
+from follow_service.cache import Cache, Kind, Known, Member, Newest, State, corrected, first
 from follow_service.lists import Listed, Lists, Row
 from follow_service.people import People, Seen
 from murmuration_runtime.errors import StoreAwayError
@@ -89,12 +89,10 @@ class CachedLists:
 
     def rows(self, listed: Listed, user_id: str, most: int, after: Row | None) -> tuple[list[Row], Row | None]:
         """Return the first rows from what is kept, and all others from the index."""
-        if after is None and listed in KINDS and (newest := self._newest(KINDS[listed], user_id, most + 1)):
-            rows = untied(newest.rows)
-            whole = newest.whole and len(rows) == len(newest.rows) <= most
-            rows = rows[:most] if whole or len(newest.rows) > most else rows[:most][:-1]
-            if whole or rows:
-                return rows, None if whole else rows[-1]
+        if after is None and listed in KINDS:
+            newest = self._newest(KINDS[listed], user_id, most + 1)
+            if newest and (shown := first(newest, most)):
+                return shown
         return self._lists.rows(listed, user_id, most, after)
 
     def _newest(self, kind: Kind, owner_id: str, most: int) -> Newest | None:
