@@ -12,6 +12,7 @@ from follow_service.lists import Row
 from follow_service.redis_cache import RedisCache
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Nodes
+from murmuration_testkit import REPOSITORY
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 from .memory import MemoryCache
@@ -193,3 +194,23 @@ def test_a_redis_that_is_not_there_is_away(ana):
     ):
         with pytest.raises(RedisAwayError):
             call()
+
+
+@pytest.mark.stack
+def test_the_user_of_the_acl_file_may_do_all_of_this(single, ana):
+    _, name, *rights = (REPOSITORY / "deploy/graph-redis.acl").read_text().split()
+    single.redis.acl_setuser(name, enabled=True, reset=True, passwords=["+word"])
+    single.redis.execute_command("ACL", "SETUSER", name, *(each for each in rights if not each.startswith(("on", ">"))))
+    with closing(Nodes(single.url, 2, 2, username=name, password="word")) as nodes:
+        kept = RedisCache(nodes)
+        kept.check()
+        kept.keep([state(ana, 1)])
+        kept.tell([state(ana, 2)])
+        for kind in Kind:
+            fill(kept, kind, ana, Newest(rows(*((f"u{at}", at) for at in range(MOST, 0, -1))), whole=True))
+            added = {Member(kind, ana, f"new{at}"): at for at in range(MOST + 1, MOST + 102)}
+            kept.note("e1", added)
+            kept.agree("e1", added)
+            apply(kept, Member(kind, ana, f"new{MOST + 1}"), None, "e2")
+            assert len(kept.newest(kind, ana, 2_000).rows) == MOST - 1
+        assert kept.look(ana, ["u900", ana]).states == {ana: state(ana, 2)}

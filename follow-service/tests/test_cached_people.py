@@ -5,12 +5,14 @@ from collections import Counter
 import pytest
 
 from contracts import BlockChanged, FollowChanged, Source
+from contracts.tables import FOLLOWERS
 from follow_service import keeper
 from follow_service.app import create_app
 from follow_service.cache import Kind
 from follow_service.cached_people import CachedLists
 from follow_service.dynamo_adjacency import DynamoAdjacency
 from follow_service.dynamo_graph import dynamo_graph
+from follow_service.dynamo_lists import DynamoLists
 from follow_service.lists import Listed, Row
 from murmuration_runtime.errors import RedisAwayError
 
@@ -65,12 +67,14 @@ def reads():
 
 @pytest.fixture
 def graph(dynamodb, cache, reads):
-    return dynamo_graph(dynamodb, "", cache, lambda of, outcome, number: reads.update({(of, outcome): number}))
+    return dynamo_graph(
+        dynamodb, "", cache=cache, count=lambda of, outcome, number: reads.update({(of, outcome): number})
+    )
 
 
 @pytest.fixture
 def tables(aws):
-    return DynamoAdjacency(aws.client(), "")
+    return DynamoAdjacency(aws.client(), "", DynamoLists(aws.client(), ""))
 
 
 @pytest.fixture
@@ -81,6 +85,12 @@ def tell(cache, tables):
         keeper.apply(cache, tables, [kind("e", SOURCE, who, whom, True)])
 
     return apply
+
+
+def edge_at(who, at):
+    """Return the row of who follows star."""
+    key = {"followee_id": {"S": "star"}, "follower_id": {"S": who}}
+    return {**key, "followed_at": {"N": str(at)}, "part": {"S": FOLLOWERS.part_of("star", who)}}
 
 
 def names(answer):
@@ -164,7 +174,7 @@ def test_a_cursor_goes_on_where_what_is_kept_ends(join, call, aws):
     people = [f"u{number}" for number in range(12)]
     join("alice", "star", *people)
     for place, who in enumerate(people):
-        edge = {"followee_id": {"S": "star"}, "follower_id": {"S": who}, "followed_at": {"N": str(place // 2 + place)}}
+        edge = edge_at(who, place // 2 + place)
         aws.client().put_item(TableName="followers", Item=edge)
     for limit in (1, 2, 3, 5, 11, 12, 13):
         found, cursor = [], ""
@@ -180,7 +190,7 @@ def test_a_cursor_goes_on_where_what_is_kept_ends(join, call, aws):
 def test_where_two_came_at_once_the_index_is_asked(cache, tables, graph, aws):
     """Only it knows which of them is next."""
     for who, at in (("a", 9), ("b", 5), ("c", 5), ("d", 2)):
-        edge = {"followee_id": {"S": "star"}, "follower_id": {"S": who}, "followed_at": {"N": str(at)}}
+        edge = edge_at(who, at)
         aws.client().put_item(TableName="followers", Item=edge)
     lists = CachedLists(cache, tables, graph.lists, lambda *_: None)
     for _ in range(2):
@@ -189,7 +199,9 @@ def test_where_two_came_at_once_the_index_is_asked(cache, tables, graph, aws):
 
 
 def test_all_is_served_while_the_cache_is_away(join, call, dynamodb, reads, clock):
-    away = dynamo_graph(dynamodb, "", Away(), lambda of, outcome, number: reads.update({(of, outcome): number}))
+    away = dynamo_graph(
+        dynamodb, "", cache=Away(), count=lambda of, outcome, number: reads.update({(of, outcome): number})
+    )
     join("alice", "bob")
     call("alice", "POST /users/bob/follow")
     http = create_app(SETTINGS, graph=away, keys=ISSUER, now=lambda: clock.now).test_client()
@@ -198,3 +210,22 @@ def test_all_is_served_while_the_cache_is_away(join, call, dynamodb, reads, cloc
     answer = http.get("/v1/users/bob/followers?expand=author", headers=carol)
     assert names(answer) == ["alice"]
     assert {outcome for _, outcome in reads} == {"away"}
+
+
+def test_what_a_cold_cache_costs(join, call, dynamodb):
+    """Calls of DynamoDB: what was asked for, and what is read to be kept; at the second time none."""
+    people = [f"u{number}" for number in range(12)]
+    join("alice", "bob", "star", *people)
+    for who in people:
+        call(who, "POST /users/star/follow")
+    costs = []
+    for who, path in (
+        ("alice", "/users/star"),
+        ("alice", "/users/star/followers?limit=10&expand=author"),
+        ("bob", "/users/star/followers?limit=10&expand=author"),
+    ):
+        for _ in range(2):
+            dynamodb.calls.clear()
+            assert call(who, f"GET {path}").status_code == 200
+            costs.append(dynamodb.calls.total())
+    assert costs == [3, 0, 25, 0, 3, 0]  # a reading of followers is 24

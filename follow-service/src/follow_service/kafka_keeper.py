@@ -32,7 +32,7 @@ def keep() -> NoReturn:
         keeper.apply(cache, tables, batch.events)
         now = time.time()
         for event in batch.events:
-            if (at := getattr(event, "occurred_at", None) or getattr(event, "recorded_at", None)) is not None:
+            if (at := getattr(event, "occurred_at", None)) is not None:  # of a removed row there is none
                 LAG.observe(max(0.0, now - at / 1000))
 
     run_worker(

@@ -12,7 +12,7 @@ READS = Counter(
 )
 LAG = Histogram(
     "graph_keeper_lag_seconds",
-    "From a change's own time to its effect on what is kept; of a removed row from the stream's time.",
+    "From a change's own time to its effect on what is kept; a removed row has none.",
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     registry=METRICS,
 )

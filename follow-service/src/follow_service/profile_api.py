@@ -89,7 +89,5 @@ def add_profiles(api: Operations, graph: Graph, now: Callable[[], int]) -> None:
 
 def shown(seen: Seen) -> dict[str, Any]:
     """Return a profile as the caller sees it."""
-    profile = asdict(SeenProfile(**vars(seen.profile), blocking=seen.blocking, viewer=seen.ties))
-    if seen.ties is None:
-        del profile["viewer"]
-    return profile
+    profile = {**vars(seen.profile), "display": vars(seen.profile.display), "blocking": seen.blocking}
+    return profile if seen.ties is None else {**profile, "viewer": vars(seen.ties)}
