@@ -9,7 +9,7 @@ LOCK := deploy/local/requirements.txt
 SPARK_PROJECTS := schemas libs/runtime libs/suggested suggestions
 BIN := .venv/bin
 STACK := $(BIN)/python deploy/local/stack.py
-STORES := $(foreach each,kafka redis limits-redis suggestions-redis dynamodb registry issuer,$(each).stores)
+STORES := $(foreach each,kafka redis limits-redis suggestions-redis graph-redis dynamodb registry issuer,$(each).stores)
 CLUSTER = SECURE=scram STACK_HOST=$(STORES_HOST) STACK_NAMES='$(STORES)' GATEWAY_NAME=gateway.local \
   GATEWAY_CA_FILE=$(CURDIR)/.stack/cluster/gateway-ca.pem TABLE_PREFIX=local- $(STACK)
 IMAGES = $(BIN)/python deploy/images/build.py $(S) $(TAG:%=--tag %) $(REGISTRY:%=--registry %)
@@ -129,7 +129,7 @@ package: $(BIN)/ready ## pack a chart into dist/: CHART=follow-service/chart
 cluster-e2e: $(BIN)/ready parts charts ## everything on the cluster of KUBECONFIG, under traffic; STORES_HOST=, ONLY=kills; deploy/cluster/README.md
 	@$(if $(STORES_HOST),,echo 'name an address of this machine that pods reach: make cluster-e2e STORES_HOST=172.16.0.9' >&2; exit 2)
 	@$(if $(ONLY),,$(CLUSTER) reset --name cluster)
-	@$(CLUSTER) up --name cluster --only kafka,dynamodb,redis,limits-redis,suggestions-redis,registry,gateway
+	@$(CLUSTER) up --name cluster --only kafka,dynamodb,redis,limits-redis,suggestions-redis,graph-redis,registry,gateway
 	@ONLY=$(ONLY) $(CLUSTER) exec --name cluster -- $(BIN)/python deploy/cluster/e2e.py
 
 release: $(BIN)/ready ## raise services' versions, note them, build images and charts: S='follow-service gateway' WHY='what changed' PART=minor

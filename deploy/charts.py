@@ -61,20 +61,33 @@ class Chart:
         default_factory=lambda: {**AWS_DYNAMODB, **TRACES}
     )  # what libraries read of the environment
     more_files: Sequence[str] = AWS_FILES
+    beside: Mapping[str, str] = field(default_factory=dict)  # the class of a process that runs if this setting is given
 
     @property
     def name(self) -> str:
         """The name in Chart.yaml."""
         return str(yaml.safe_load((REPOSITORY / self.folder / "Chart.yaml").read_text())["name"])
 
+    def needed_beside(self) -> Iterator[Schema]:
+        """Give what must be set where a process beside the service runs."""
+        for switch, path in self.beside.items():
+            module, kind = path.split(":")
+            required = getattr(importlib.import_module(module), kind).model_json_schema()["required"]
+            needed = [_is_given(name.upper()) for name in required if name.upper() not in OF_THE_CHART]
+            yield {"if": _is_given(switch), "then": {"allOf": needed}}
+
     def fields(self) -> Iterator[tuple[str, Schema, bool]]:
         """Give each setting's name and schema, and whether it must be set."""
-        for path in self.settings:
+        for path in (*self.settings, *self.beside.values()):
             module, kind = path.split(":")
             settings: type[BaseSettings] = getattr(importlib.import_module(module), kind)
             schema = settings.model_json_schema()
             for name, told in schema["properties"].items():
-                yield name.upper(), _plain(told, schema.get("$defs", {})), name in schema.get("required", ())
+                yield (
+                    name.upper(),
+                    _plain(told, schema.get("$defs", {})),
+                    name in schema.get("required", ()) and path in self.settings,
+                )
 
 
 EDGE_FILES = [*AWS_FILES, "SSL_CERT_FILE"]  # whom Python's own clients trust: an edge fetches the issuer's keys
@@ -93,7 +106,13 @@ TLS_FILES = ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")
 
 CHARTS = (
     Chart("deploy/gateway/chart", GATEWAY, more_settings=UPSTREAMS | DOOR, more_files=TLS_FILES),
-    Chart("follow-service/chart", EDGE, ["follow_service.settings:GrpcSettings"], more_files=EDGE_FILES),
+    Chart(
+        "follow-service/chart",
+        EDGE,
+        ["follow_service.settings:Settings", "follow_service.settings:GrpcSettings"],
+        more_files=EDGE_FILES,
+        beside={"GRAPH_REDIS_URL": "follow_service.keeper_settings:KeeperSettings"},
+    ),
     Chart("tweet-service/chart", EDGE, ["tweet_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("timeline-service/chart", EDGE, ["timeline_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("cdc-bridge/chart", WORKER[:-1], ["cdc_bridge.settings:Settings"], AWS_STREAMS),
@@ -142,7 +161,7 @@ def schema(chart: Chart) -> Schema:
         "$comment": "Written by `make charts`; the rule stands at the top of deploy/charts.py.",
         **_closed({key: shared[key] for key in keys if key not in of_its_own} | of_its_own),
         "required": [key for key in chart.keys if key in ("image", "resources", "networkPolicy")],
-        **({"allOf": [*map(_is_given, needed)]} if needed else {}),
+        **({"allOf": [*map(_is_given, needed), *chart.needed_beside()]} if needed else {}),
         "$defs": {
             "fromSecret": _reference("existingSecret"),
             "fromFile": _reference("existingSecret", "existingConfigMap"),

@@ -36,6 +36,7 @@ DOORS = {  # name: the port in the cluster, and the variable of the port where t
     "redis": (6379, "REDIS_PORT"),
     "limits-redis": (6379, "LIMITS_REDIS_PORT"),
     "suggestions-redis": (6379, "SUGGESTIONS_REDIS_PORT"),
+    "graph-redis": (6379, "GRAPH_REDIS_PORT"),
     "dynamodb": (8443, "SECURE_PORT"),
     "registry": (8443, "SECURE_PORT"),
     "issuer": (8443, "SECURE_PORT"),
@@ -84,7 +85,7 @@ def secret(name: str) -> None:
             {
                 **{
                     f"{store}-password": password
-                    for store in ("kafka", "registry", "redis", "limits-redis", "suggestions-redis")
+                    for store in ("kafka", "registry", "redis", "limits-redis", "suggestions-redis", "graph-redis")
                 },
                 "aws-credentials": f"[default]\naws_access_key_id = {key}\naws_secret_access_key = local\n",
             },

@@ -25,6 +25,7 @@ PORTS = {
     "REDIS_PORT": 6379,
     "LIMITS_REDIS_PORT": 6380,
     "SUGGESTIONS_REDIS_PORT": 6381,
+    "GRAPH_REDIS_PORT": 6382,
     **{
         f"KAFKA_{number + 1}_{kind}": 9092 + 2 * number + offset
         for number in range(1, len(KAFKAS))
@@ -33,7 +34,7 @@ PORTS = {
     "SECURE_PORT": 8443,
     **{process.port_variable(name): port for process in PROCESSES.values() for name, port in process.ports.items()},
 }
-REDISES = ("REDIS_", "LIMITS_REDIS_", "SUGGESTIONS_REDIS_")
+REDISES = ("REDIS_", "LIMITS_REDIS_", "SUGGESTIONS_REDIS_", "GRAPH_REDIS_")
 MODES = ("scram", "oauthbearer")
 MODE = "secure"  # the file in a stack's directory that remembers its mode
 TLS = "tls"  # and the one that remembers whether its gateway speaks HTTPS
@@ -77,6 +78,7 @@ class Stack:
             "REDIS_URL": f"redis://{self.address('REDIS_PORT')}/0",
             "LIMITS_REDIS_URL": f"redis://{self.address('LIMITS_REDIS_PORT')}/0",
             "SUGGESTIONS_REDIS_URL": f"redis://{self.address('SUGGESTIONS_REDIS_PORT')}/0",
+            "GRAPH_REDIS_URL": f"redis://{self.address('GRAPH_REDIS_PORT')}/0",
             "SUGGESTIONS_FOLDER": f"file://{self.directory}/suggestions",
             **wide_limits.ENVIRONMENT,
             "JWT_JWKS_URL": f"{self.address('GATEWAY_PORT')}/.well-known/jwks.json",

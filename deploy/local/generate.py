@@ -41,6 +41,7 @@ def supervisor_conf(stack: Stack) -> str:
         "REDIS_DOOR": _redis_door(stack, "redis"),
         "LIMITS_REDIS_DOOR": _redis_door(stack, "limits-redis"),
         "SUGGESTIONS_REDIS_DOOR": _redis_door(stack, "suggestions-redis"),
+        "GRAPH_REDIS_DOOR": _redis_door(stack, "graph-redis"),
     }
     text = (REPO / "deploy/local/supervisord.conf.in").read_text()
     template = re.sub("@([A-Z_]+)@", lambda name: filled[name[1]], text)

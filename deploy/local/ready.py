@@ -106,7 +106,7 @@ def _direct(stack: Stack) -> urllib.request.OpenerDirector:
 PROBES: dict[str, Callable[[Stack, str], str | None]] = {
     **dict.fromkeys(KAFKAS, _kafka),
     "dynamodb": _dynamodb,
-    **dict.fromkeys(("redis", "limits-redis", "suggestions-redis"), _redis),
+    **dict.fromkeys(("redis", "limits-redis", "suggestions-redis", "graph-redis"), _redis),
     "registry": _registry,
     "gateway": _gateway,
 }

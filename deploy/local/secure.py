@@ -97,7 +97,7 @@ def prepare(stack: Stack) -> None:
             (kept / f"tokens/{user}.json").write_text(json.dumps(told))
     words = {user: (kept / user).read_text() for user in USERS}
     (kept / "htpasswd").write_text("".join(f"{user}:{{PLAIN}}{word}\n" for user, word in words.items()))
-    for name in ("redis", "limits-redis", "suggestions-redis"):
+    for name in ("redis", "limits-redis", "suggestions-redis", "graph-redis"):
         (kept / f"{name}.acl").write_text(redis_acl(name, words))
     ca = stack.directory / "certificates/ca.pem"
     (kept / "registry.properties").write_text(_REGISTRY.format(ca=ca, scram=_SCRAM, password=words[REGISTRY]))
@@ -175,6 +175,8 @@ def environment(stack: Stack) -> dict[str, str]:
         "LIMITS_REDIS_CA_FILE": ca,
         "SUGGESTIONS_REDIS_URL": f"rediss://{HOST}:{stack.ports['SUGGESTIONS_REDIS_PORT']}/0",
         "SUGGESTIONS_REDIS_CA_FILE": ca,
+        "GRAPH_REDIS_URL": f"rediss://{HOST}:{stack.ports['GRAPH_REDIS_PORT']}/0",
+        "GRAPH_REDIS_CA_FILE": ca,
         "AWS_ENDPOINT_URL_DYNAMODB": secure,
         "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": secure,
         "AWS_CA_BUNDLE": ca,
@@ -208,6 +210,8 @@ def as_user(stack: Stack, user: str) -> dict[str, str]:
         "LIMITS_REDIS_PASSWORD_FILE": password,
         "SUGGESTIONS_REDIS_USERNAME": user,
         "SUGGESTIONS_REDIS_PASSWORD_FILE": password,
+        "GRAPH_REDIS_USERNAME": user,
+        "GRAPH_REDIS_PASSWORD_FILE": password,
     }
 
 

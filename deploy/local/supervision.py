@@ -19,7 +19,7 @@ from supervisor.xmlrpc import SupervisorTransport
 from murmuration_testkit.services import PROCESSES
 
 STORES = ("kafka", "dynamodb", "redis", "registry")
-MORE_REDISES = ("limits-redis", "suggestions-redis")
+MORE_REDISES = ("limits-redis", "suggestions-redis", "graph-redis")
 STAGES = ((*KAFKAS, "dynamodb", "redis", *MORE_REDISES, "gateway"), ("registry",), tuple(PROCESSES))
 EVERYTHING = (*STORES, *KAFKAS[1:], *MORE_REDISES, "gateway", *PROCESSES)
 START_DEADLINE_S = 15

@@ -116,7 +116,7 @@ def test_on_msk_a_service_may_do_what_kafkas_acls_allow_it(access):
                 text = resource["Fn::Sub"] if isinstance(resource["Fn::Sub"], str) else resource["Fn::Sub"][0]
                 found |= {(service, text.rpartition("}")[2], it) for it, words in said.items() if words & actions}
     assert found == wanted
-    edges = ("follow-service", "tweet-service", "timeline-service")
+    edges = ("tweet-service", "timeline-service")
     assert not any("Topics" in access[service] for service in edges)
 
 

@@ -108,6 +108,7 @@ WORKERS = {
     "fanout-worker": "fanout-worker/chart/templates/fanout-worker.yaml",
     "follow-finisher": "follow-service/chart/templates/finisher.yaml",
     "follow-grpc": "follow-service/chart/templates/grpc.yaml",
+    "follow-keeper": "follow-service/chart/templates/keeper.yaml",
     "tweet-eraser": "tweet-service/chart/templates/eraser.yaml",
 }
 

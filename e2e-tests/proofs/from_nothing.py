@@ -13,7 +13,17 @@ from murmuration_testkit.ports import free_port
 from murmuration_testkit.services import PROCESSES
 
 STACK = ""
-STORES = ("GATEWAY", "KAFKA", "KAFKA_CONTROLLER", "DYNAMODB", "REGISTRY", "REDIS", "LIMITS_REDIS", "SUGGESTIONS_REDIS")
+STORES = (
+    "GATEWAY",
+    "KAFKA",
+    "KAFKA_CONTROLLER",
+    "DYNAMODB",
+    "REGISTRY",
+    "REDIS",
+    "LIMITS_REDIS",
+    "SUGGESTIONS_REDIS",
+    "GRAPH_REDIS",
+)
 KEPT = ("PATH", "LANG", "JAVA_HOME")  # of the environment; whatever else is set here, a newcomer has not
 PACKAGE_CLIENTS = ("PIP_", "MAVEN_", "UV_", "SSL_", "http", "https")  # how this machine reaches its package registries
 

@@ -1,6 +1,9 @@
 """python -m follow_service finish: what a deletion or going public began is finished, beside the service.
 
 python -m follow_service grpc: other services of the platform are answered by gRPC.
+
+python -m follow_service keep: what is cached of profiles and lists is kept right (kafka_keeper.py).
+
 python -m follow_service contracts: what this image reads and writes.
 """
 
@@ -38,6 +41,7 @@ def main() -> int:
         "finish", help="delete what is left of deleted accounts, accept what public ones had pending"
     )
     finish.add_argument("--once", action="store_true", help="look at each account that is due once, then end")
+    jobs.add_parser("keep", help="keep cached profiles and lists right, from Kafka's events")
     asked = parser.parse_args()
     if asked.job == "contracts":
         return tell(SERVICE)
@@ -45,6 +49,10 @@ def main() -> int:
         from follow_service.grpc_app import keep_answering  # noqa: PLC0415  the finisher needs no Flask and no gRPC
 
         return keep_answering(read(GrpcSettings))
+    if asked.job == "keep":
+        from follow_service.kafka_keeper import keep  # noqa: PLC0415 - the extra `keeper` brings what it needs
+
+        keep()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # at any moment: the tables hold all there is to know
     return look_once(read(FinishingSettings)) if asked.once else keep_finishing(read(FinisherSettings))
 

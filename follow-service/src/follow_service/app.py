@@ -8,12 +8,13 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from contracts.image import own
-from follow_service import api
+from follow_service import api, metrics
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.dynamo_parts import Switch, side_by_side
 from follow_service.graph import Graph
 from follow_service.hot_metrics import HotFollowees
 from follow_service.hottest import Hottest
+from follow_service.redis_cache import RedisCache, connect
 from follow_service.settings import Settings
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
@@ -34,7 +35,7 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
-    graph = graph or _graph(settings.table_prefix)
+    graph = graph or _graph(settings)
     readiness = Readiness("dynamodb")
     return edge_app(
         SERVICE,
@@ -49,7 +50,10 @@ def create_app(
     )
 
 
-def _graph(table_prefix: str) -> Graph:
-    dynamodb, hottest = dynamo.client_for_requests(), Hottest(time.monotonic)
+def _graph(settings: Settings) -> Graph:
+    """Return the graph in the tables, with what is kept of it; a Redis that is away makes this slower, not unready."""
+    dynamodb, prefix, hottest = dynamo.client_for_requests(), settings.table_prefix, Hottest(time.monotonic)
     METRICS.register(HotFollowees(hottest))
-    return dynamo_graph(dynamodb, table_prefix, Switch(dynamodb, table_prefix), side_by_side(), hottest.add)
+    cache = RedisCache(connect(settings.graph_redis)) if settings.graph_redis else None
+    parts = Switch(dynamodb, prefix), side_by_side()
+    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, cache, metrics.count_reads)

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from follow_service.cache import Cache
+from follow_service.cached_people import CachedLists, CachedPeople, Count
+from follow_service.dynamo_adjacency import DynamoAdjacency
 from follow_service.dynamo_blocks import DynamoBlocks
 from follow_service.dynamo_facts import Reader
 from follow_service.dynamo_follows import DynamoFollows
@@ -11,7 +14,7 @@ from follow_service.dynamo_lists import DynamoLists
 from follow_service.dynamo_parts import SideBySide, one_by_one
 from follow_service.dynamo_people import DynamoPeople
 from follow_service.dynamo_profiles import DynamoProfiles
-from follow_service.graph import Graph
+from follow_service.graph import Graph, Others
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -23,15 +26,27 @@ def dynamo_graph(
     in_parts: Callable[[], bool] = lambda: True,
     side_by_side: SideBySide = one_by_one,
     wrote: Callable[[str], object] = lambda _: None,
+    cache: Cache | None = None,
+    count: Count = lambda *_: None,
 ) -> Graph:
-    """Return the graph in the tables with this prefix; the rest is as DynamoLists and DynamoFollows say."""
+    """Return the graph in the tables with this prefix; with a cache, what is shown of others is kept there.
+
+    The rest is as DynamoLists and DynamoFollows say.
+    """
+    people = DynamoPeople(dynamodb, table_prefix)
+    lists = DynamoLists(dynamodb, table_prefix, in_parts, side_by_side)
+    others = Others(people, lists)
+    if cache:
+        tables = DynamoAdjacency(dynamodb, table_prefix, lists)
+        others = Others(CachedPeople(cache, tables, people, count), CachedLists(cache, tables, lists, count))
     pair = ("-", "-")
     reader = Reader(dynamodb, table_prefix)
     return Graph(
         DynamoProfiles(dynamodb, table_prefix),
         DynamoFollows(dynamodb, table_prefix, wrote),
         DynamoBlocks(dynamodb, table_prefix),
-        DynamoPeople(dynamodb, table_prefix),
-        DynamoLists(dynamodb, table_prefix, in_parts, side_by_side),
+        people,
+        lists,
+        others,
         partial(reader.read, users=["-"], follows=[pair], requests=[pair], blocks=[pair], mutes=[pair]),
     )

@@ -4,8 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from follow_service import blocks, follows, mutuals
+from follow_service.lists import Lists
 from follow_service.people import People
 from follow_service.profiles import Profiles
+
+
+@dataclass(frozen=True)
+class Others:
+    """What is shown of others, and may be as it was a moment ago."""
+
+    people: People
+    lists: Lists
 
 
 @dataclass(frozen=True)
@@ -17,4 +26,5 @@ class Graph:
     blocks: blocks.Store
     people: People
     lists: mutuals.Follows
+    others: Others
     check: Callable[[], object]  # raises StoreAwayError unless all tables answer

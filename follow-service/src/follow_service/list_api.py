@@ -40,7 +40,8 @@ def add_lists(api: Operations, graph: Graph) -> None:
 
     def answer(listed: Listed, user_id: str, query: PageQuery) -> ResponseReturnValue:
         limits = query.limit, query.cursor
-        page, rest = lists.page(graph.lists, graph.people, listed, user_id, caller(), *limits, ties=_ties(query))
+        source = graph if user_id == caller() else graph.others
+        page, rest = lists.page(source.lists, source.people, listed, user_id, caller(), *limits, ties=_ties(query))
         return _answer([{"user_id": row.user_id, SINCE[listed]: row.at} for row in page.rows], page.people, query, rest)
 
     follows = {200: Answer("A page, newest first", FollowsPage, ["Link"])}
@@ -49,13 +50,13 @@ def add_lists(api: Operations, graph: Graph) -> None:
     @api.add("GET", "/users/<user_id>/followers", follows, *CLOSED, query=PageQuery, cost=2)
     def list_followers(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List who follows this user, newest first."""
-        people.check_open(graph.people, caller(), user_id)
+        people.check_open(graph.others.people, caller(), user_id)
         return answer(Listed.FOLLOWERS, user_id, query)
 
     @api.add("GET", "/users/<user_id>/following", follows, *CLOSED, query=PageQuery, cost=2)
     def list_following(user_id: str, query: PageQuery) -> ResponseReturnValue:
         """List whom this user follows, newest first."""
-        people.check_open(graph.people, caller(), user_id)
+        people.check_open(graph.others.people, caller(), user_id)
         return answer(Listed.FOLLOWING, user_id, query)
 
     @api.add("GET", "/users/me/follow-requests", requests, query=PageQuery, cost=2)

@@ -64,7 +64,7 @@ def add_profiles(api: Operations, graph: Graph, now: Callable[[], int]) -> None:
     @api.add("GET", "/users", {200: Answer("The profiles", Users)}, query=UsersQuery, cost=5)
     def get_users(query: UsersQuery) -> ResponseReturnValue:
         """Show the profiles of up to a hundred users, in the order asked."""
-        found = people.some(graph.people, caller(), query.id, ties=query.expand is not None)
+        found = people.some(graph.others.people, caller(), query.id, ties=query.expand is not None)
         return jsonify({"users": [shown(seen) for seen in found]})
 
     @api.add(
@@ -76,7 +76,7 @@ def add_profiles(api: Operations, graph: Graph, now: Callable[[], int]) -> None:
     )
     def get_user(user_id: str, query: ProfileQuery) -> ResponseReturnValue:
         """Show a profile with its counts, which lag behind the follows by about a second."""
-        return jsonify(shown(people.known(graph.people, caller(), user_id, ties=query.expand is not None)))
+        return jsonify(shown(people.known(graph.others.people, caller(), user_id, ties=query.expand is not None)))
 
     @api.add(
         "GET", "/relationships", {200: Answer("Their relationships", Relationships)}, query=RelationshipsQuery, cost=5
@@ -89,7 +89,5 @@ def add_profiles(api: Operations, graph: Graph, now: Callable[[], int]) -> None:
 
 def shown(seen: Seen) -> dict[str, Any]:
     """Return a profile as the caller sees it."""
-    profile = asdict(SeenProfile(**vars(seen.profile), blocking=seen.blocking, viewer=seen.ties))
-    if seen.ties is None:
-        del profile["viewer"]
-    return profile
+    profile = {**vars(seen.profile), "display": vars(seen.profile.display), "blocking": seen.blocking}
+    return profile if seen.ties is None else {**profile, "viewer": vars(seen.ties)}

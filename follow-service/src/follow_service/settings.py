@@ -4,6 +4,7 @@ from typing import Self
 
 from pydantic import NonNegativeInt, PositiveInt, model_validator
 
+from follow_service.graph_redis_settings import GraphRedisSettings
 from murmuration_edge.limit_settings import DAY_S
 from murmuration_edge.settings import EdgeSettings
 from murmuration_edge.token_buckets import Budget
@@ -11,8 +12,8 @@ from murmuration_runtime.settings import JobSettings, ServiceSettings
 from murmuration_runtime.tls_files import Text, TlsFiles
 
 
-class Settings(EdgeSettings):
-    """What changes between a laptop and a cluster."""
+class RuleSettings(EdgeSettings):
+    """What whoever answers has, by HTTP or by gRPC."""
 
     following_cap: NonNegativeInt = 5000
     limit_follows_a_day: PositiveInt = 400
@@ -24,7 +25,11 @@ class Settings(EdgeSettings):
         return *super().budgets, Budget("follows", self.limit_follows_a_day, DAY_S, self.limit_follows_burst)
 
 
-class GrpcSettings(Settings):
+class Settings(RuleSettings, GraphRedisSettings):
+    """What changes between a laptop and a cluster."""
+
+
+class GrpcSettings(RuleSettings):
     """What `python -m follow_service grpc` needs: what the service needs, and its certificate if it is to have one."""
 
     grpc_ca_file: Text | None = None  # of the authority of clients: only who has its certificate comes in

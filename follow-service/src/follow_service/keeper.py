@@ -1,0 +1,51 @@
+"""What events change of that which is kept. Pure: no I/O.
+
+Rule: a state of a person says all of it. A follow or a block is a hint: the row is looked at after the change is noted,
+and what is found then is kept only where nobody has noted another since.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+from contracts import BlockChanged, Event, FollowChanged, Tombstone, UserChanged
+from contracts.profiles import Display, Profile
+from follow_service.cache import Cache, Kind, Member, State
+from follow_service.cached_people import Adjacency
+
+
+def apply(cache: Cache, tables: Adjacency, events: Iterable[Event | Tombstone]) -> None:
+    """Keep what these events say. Safe to repeat, and to do beside another."""
+    told = [*events]
+    if states := [state for event in told if (state := state_of(event))]:
+        cache.tell(states)
+    if changes := [*dict.fromkeys(change for event in told for change in changes_of(event))]:
+        edition = uuid.uuid4().hex
+        kept = cache.note(edition, changes)
+        if kept:
+            cache.agree(edition, tables.at(kept))
+
+
+def state_of(event: Event | Tombstone) -> State | None:
+    """Return the person whom an event shows whole."""
+    if isinstance(event, Tombstone):
+        return State(event.key, event.version, None)
+    if not isinstance(event, UserChanged):
+        return None
+    if event.deleted_at is not None or event.display_name is None:
+        return State(event.user_id, event.version, None)
+    counts = event.followers_count, event.following_count
+    profile = Profile(
+        event.user_id, event.display_name, event.is_private, *counts, event.created_at, Display.of(*counts)
+    )
+    return State(event.user_id, event.version, profile)
+
+
+def changes_of(event: Event | Tombstone) -> Sequence[Member]:
+    """Return who may be in which lists now, or no longer."""
+    if isinstance(event, FollowChanged):
+        follower, followee = event.follower_id, event.followee_id
+        return Member(Kind.FOLLOWERS, followee, follower), Member(Kind.FOLLOWING, follower, followee)
+    if isinstance(event, BlockChanged):
+        blocker, blocked = event.blocker_id, event.blocked_id
+        return Member(Kind.BLOCKING, blocker, blocked), Member(Kind.BLOCKED, blocked, blocker)
+    return ()

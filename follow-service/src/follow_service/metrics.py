@@ -1,0 +1,23 @@
+"""What is told of the cache, besides what every edge and every worker tells."""
+
+from prometheus_client import Counter, Histogram
+
+from murmuration_runtime.metrics import METRICS
+
+READS = Counter(
+    "graph_cache_reads",
+    "Profiles, and first pages of lists, of others: by what, and whether the cache had it (hit, miss) or was away.",
+    ["of", "outcome"],
+    registry=METRICS,
+)
+LAG = Histogram(
+    "graph_keeper_lag_seconds",
+    "From a change's own time to its effect on what is kept; a removed row has none.",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
+    registry=METRICS,
+)
+
+
+def count_reads(of: str, outcome: str, number: int) -> None:
+    """Count what was read."""
+    READS.labels(of, outcome).inc(number)

@@ -1,0 +1,231 @@
+"""What is shown of others from what is kept: on DynamoDB in memory, with a Cache that may be away."""
+
+from collections import Counter
+
+import pytest
+
+from contracts import BlockChanged, FollowChanged, Source
+from contracts.tables import FOLLOWERS
+from follow_service import keeper
+from follow_service.app import create_app
+from follow_service.cache import Kind
+from follow_service.cached_people import CachedLists
+from follow_service.dynamo_adjacency import DynamoAdjacency
+from follow_service.dynamo_graph import dynamo_graph
+from follow_service.dynamo_lists import DynamoLists
+from follow_service.lists import Listed, Row
+from murmuration_runtime.errors import RedisAwayError
+
+from .conftest import ISSUER, SETTINGS
+from .memory import MemoryCache
+
+SOURCE = Source("shard-1", 1)
+
+
+class Asked:
+    """A client that counts its calls."""
+
+    def __init__(self, client):
+        self._client, self.calls = client, Counter()
+
+    def __getattr__(self, name):
+        told = getattr(self._client, name)
+        if name == "exceptions":
+            return told
+
+        def ask(**asked):
+            self.calls[name] += 1
+            return told(**asked)
+
+        return ask
+
+
+class Away:
+    """A Cache that does not answer."""
+
+    def __getattr__(self, name):
+        def refuse(*_):
+            raise RedisAwayError(name)
+
+        return refuse
+
+
+@pytest.fixture
+def cache():
+    return MemoryCache()
+
+
+@pytest.fixture
+def dynamodb(aws):
+    return Asked(aws.client())
+
+
+@pytest.fixture
+def reads():
+    return Counter()
+
+
+@pytest.fixture
+def graph(dynamodb, cache, reads):
+    return dynamo_graph(
+        dynamodb, "", cache=cache, count=lambda of, outcome, number: reads.update({(of, outcome): number})
+    )
+
+
+@pytest.fixture
+def tables(aws):
+    return DynamoAdjacency(aws.client(), "", DynamoLists(aws.client(), ""))
+
+
+@pytest.fixture
+def tell(cache, tables):
+    """Have the keeper hear of an edge, or of a block."""
+
+    def apply(kind, who, whom):
+        keeper.apply(cache, tables, [kind("e", SOURCE, who, whom, True)])
+
+    return apply
+
+
+def edge_at(who, at):
+    """Return the row of who follows star."""
+    key = {"followee_id": {"S": "star"}, "follower_id": {"S": who}}
+    return {**key, "followed_at": {"N": str(at)}, "part": {"S": FOLLOWERS.part_of("star", who)}}
+
+
+def names(answer):
+    return [each["user_id"] for each in answer.json["users"]]
+
+
+def test_a_profile_is_read_of_the_tables_once(join, call, dynamodb, reads):
+    join("alice", "bob")
+    first = call("alice", "GET /users/bob")
+    dynamodb.calls.clear()
+    again = call("alice", "GET /users/bob")
+    assert again.json == first.json
+    assert again.json["display_name"] == "Bob"
+    assert not dynamodb.calls
+    assert reads == {("profiles", "miss"): 1, ("profiles", "hit"): 1}
+
+
+def test_ones_own_profile_and_ties_are_the_tables(join, call):
+    join("alice", "bob")
+    call("alice", "GET /users/bob")
+    call("alice", "PUT /users/me", display_name="Ally")
+    assert call("alice", "GET /users/alice").json["display_name"] == "Ally"
+    both = call("alice", "GET /users?id=alice&id=bob").json["users"]
+    assert [each["display_name"] for each in both] == ["Ally", "Bob"]
+    call("alice", "POST /users/bob/follow")
+    assert call("alice", "GET /users/bob?expand=viewer").json["viewer"]["following"]
+    assert [each["following"] for each in call("alice", "GET /relationships?id=bob").json["relationships"]] == [True]
+
+
+def test_the_blocked_sees_nobody_once_the_block_is_told(join, call, tell):
+    join("alice", "bob")
+    for one, other in (("alice", "bob"), ("bob", "alice")):
+        assert call(one, f"GET /users/{other}").status_code == 200
+    assert call("bob", "PUT /users/alice/block").status_code == 204
+    tell(BlockChanged, "bob", "alice")
+    assert call("alice", "GET /users/bob").status_code == 404
+    assert call("alice", "GET /users/bob/followers").status_code == 404
+    assert call("bob", "GET /users/alice").json["blocking"] is True
+    assert call("bob", "DELETE /users/alice/block").status_code == 204
+    tell(BlockChanged, "bob", "alice")
+    assert call("alice", "GET /users/bob").status_code == 200
+
+
+def test_a_block_from_before_anything_was_kept_is_respected(join, call, dynamodb):
+    join("alice", "bob")
+    assert call("bob", "PUT /users/alice/block").status_code == 204
+    for _ in range(2):
+        assert call("alice", "GET /users/bob").status_code == 404
+        assert call("bob", "GET /users/alice").json["blocking"] is True
+    dynamodb.calls.clear()
+    assert call("alice", "GET /users/bob").status_code == 404
+    assert not dynamodb.calls
+
+
+def test_a_list_is_read_of_the_tables_once_and_changes_by_events(join, call, tell, dynamodb, reads):
+    join("alice", "bob", "carol", "dave")
+    assert names(call("alice", "GET /users/bob/followers")) == []
+    call("carol", "POST /users/bob/follow")
+    tell(FollowChanged, "carol", "bob")
+    call("dave", "POST /users/bob/follow")
+    tell(FollowChanged, "dave", "bob")
+    assert names(call("alice", "GET /users/bob/followers?expand=author")) == ["dave", "carol"]
+    dynamodb.calls.clear()
+    assert names(call("alice", "GET /users/bob/followers?expand=author")) == ["dave", "carol"]
+    assert not dynamodb.calls
+    call("carol", "DELETE /users/bob/follow")
+    tell(FollowChanged, "carol", "bob")
+    assert names(call("alice", "GET /users/bob/followers")) == ["dave"]
+    assert reads["followers", "miss"] == 1
+
+
+def test_ones_own_lists_are_the_tables(join, call):
+    join("alice", "bob")
+    assert names(call("bob", "GET /users/bob/followers")) == []
+    call("alice", "POST /users/bob/follow")
+    assert names(call("bob", "GET /users/bob/followers")) == ["alice"]
+
+
+def test_a_cursor_goes_on_where_what_is_kept_ends(join, call, aws):
+    """Also where two came at once, at whatever page it ends."""
+    people = [f"u{number}" for number in range(12)]
+    join("alice", "star", *people)
+    for place, who in enumerate(people):
+        edge = edge_at(who, place // 2 + place)
+        aws.client().put_item(TableName="followers", Item=edge)
+    for limit in (1, 2, 3, 5, 11, 12, 13):
+        found, cursor = [], ""
+        while True:
+            page = call("alice", f"GET /users/star/followers?limit={limit}{cursor}")
+            found += names(page)
+            if page.json["next_cursor"] is None:
+                break
+            cursor = f"&cursor={page.json['next_cursor']}"
+        assert found == [*reversed(people)], limit
+
+
+def test_where_two_came_at_once_the_index_is_asked(cache, tables, graph, aws):
+    """Only it knows which of them is next."""
+    for who, at in (("a", 9), ("b", 5), ("c", 5), ("d", 2)):
+        edge = edge_at(who, at)
+        aws.client().put_item(TableName="followers", Item=edge)
+    lists = CachedLists(cache, tables, graph.lists, lambda *_: None)
+    for _ in range(2):
+        assert lists.rows(Listed.FOLLOWERS, "star", 9, None) == ([Row("a", 9)], Row("a", 9))
+    assert cache.newest(Kind.FOLLOWERS, "star", 9).whole
+
+
+def test_all_is_served_while_the_cache_is_away(join, call, dynamodb, reads, clock):
+    away = dynamo_graph(
+        dynamodb, "", cache=Away(), count=lambda of, outcome, number: reads.update({(of, outcome): number})
+    )
+    join("alice", "bob")
+    call("alice", "POST /users/bob/follow")
+    http = create_app(SETTINGS, graph=away, keys=ISSUER, now=lambda: clock.now).test_client()
+    carol = ISSUER.bearer("carol")
+    assert http.get("/v1/users/bob", headers=carol).json["display_name"] == "Bob"
+    answer = http.get("/v1/users/bob/followers?expand=author", headers=carol)
+    assert names(answer) == ["alice"]
+    assert {outcome for _, outcome in reads} == {"away"}
+
+
+def test_what_a_cold_cache_costs(join, call, dynamodb):
+    """Calls of DynamoDB: what was asked for, and what is read to be kept; at the second time none."""
+    people = [f"u{number}" for number in range(12)]
+    join("alice", "bob", "star", *people)
+    for who in people:
+        call(who, "POST /users/star/follow")
+    costs = []
+    for who, path in (
+        ("alice", "/users/star"),
+        ("alice", "/users/star/followers?limit=10&expand=author"),
+        ("bob", "/users/star/followers?limit=10&expand=author"),
+    ):
+        for _ in range(2):
+            dynamodb.calls.clear()
+            assert call(who, f"GET {path}").status_code == 200
+            costs.append(dynamodb.calls.total())
+    assert costs == [3, 0, 25, 0, 3, 0]  # a reading of followers is 24
