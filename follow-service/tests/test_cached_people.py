@@ -108,6 +108,16 @@ def test_a_profile_is_read_of_the_tables_once(join, call, dynamodb, reads):
     assert reads == {("profiles", "miss"): 1, ("profiles", "hit"): 1}
 
 
+def test_who_deletes_their_account_is_gone_for_others_at_once(join, call):
+    """Before any event came; a list of which they are the owner too."""
+    join("alice", "bob")
+    assert call("alice", "GET /users/bob").status_code == 200
+    assert call("alice", "GET /users/bob/followers").status_code == 200
+    assert call("bob", "DELETE /users/me").status_code == 204
+    assert call("alice", "GET /users/bob").status_code == 404
+    assert call("alice", "GET /users/bob/followers").status_code == 404
+
+
 def test_ones_own_profile_and_ties_are_the_tables(join, call):
     join("alice", "bob")
     call("alice", "GET /users/bob")

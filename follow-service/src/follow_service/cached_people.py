@@ -1,7 +1,7 @@
 """People and their lists as they were a moment ago, from what is kept; and from the tables, whatever is not. Pure.
 
 Rule: only what is shown of others lags. Who asks for themselves, or for their ties, is answered from the tables, as is
-everybody while the cache is away. What was read is kept for the next one; nobody waits to see that it is.
+everybody while the cache is away. A deletion shows to others at once. What was read is kept for the next one; nobody waits to see that it is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -11,6 +11,7 @@ from typing import Protocol
 from follow_service.cache import Cache, Kind, Known, Member, Newest, State, corrected, first
 from follow_service.lists import Listed, Lists, Row
 from follow_service.people import People, Seen
+from follow_service.profiles import Profiles
 from murmuration_runtime.errors import StoreAwayError
 
 Count = Callable[[str, str, int], None]  # of what, with which outcome, and how often
@@ -76,6 +77,23 @@ class CachedPeople:
                 for kind in (Kind.BLOCKING, Kind.BLOCKED):
                     fill(self._cache, self._tables, kind, viewer_id)
         return Known({**known.states, **states}, known.blocks | blocks, others)
+
+
+class CachedProfiles:
+    """The Profiles of the tables. Who deletes their account is gone for others at once, unless the cache is away."""
+
+    def __init__(self, cache: Cache, tables: Adjacency, profiles: Profiles) -> None:
+        self._cache = cache
+        self._tables = tables
+        self._profiles = profiles
+        self.own, self.account, self.save = profiles.own, profiles.account, profiles.save
+
+    def delete(self, user_id: str, now: int) -> None:
+        """Delete it, then keep what the table says: its version is later than that of all that was read before."""
+        self._profiles.delete(user_id, now)
+        with suppress(StoreAwayError):  # the keeper hears of it anyway
+            states, _ = self._tables.people([user_id], [])
+            self._cache.keep(states.values())
 
 
 class CachedLists:

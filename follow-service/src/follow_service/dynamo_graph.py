@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from follow_service.cache import Cache
-from follow_service.cached_people import CachedLists, CachedPeople, Count
+from follow_service.cached_people import CachedLists, CachedPeople, CachedProfiles, Count
 from follow_service.dynamo_adjacency import DynamoAdjacency
 from follow_service.dynamo_blocks import DynamoBlocks
 from follow_service.dynamo_facts import Reader
@@ -15,6 +15,7 @@ from follow_service.dynamo_parts import SideBySide, one_by_one
 from follow_service.dynamo_people import DynamoPeople
 from follow_service.dynamo_profiles import DynamoProfiles
 from follow_service.graph import Graph, Others
+from follow_service.profiles import Profiles
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -36,13 +37,15 @@ def dynamo_graph(
     people = DynamoPeople(dynamodb, table_prefix)
     lists = DynamoLists(dynamodb, table_prefix, in_parts, side_by_side)
     others = Others(people, lists)
+    profiles: Profiles = DynamoProfiles(dynamodb, table_prefix)
     if cache:
         tables = DynamoAdjacency(dynamodb, table_prefix, lists)
         others = Others(CachedPeople(cache, tables, people, count), CachedLists(cache, tables, lists, count))
+        profiles = CachedProfiles(cache, tables, profiles)
     pair = ("-", "-")
     reader = Reader(dynamodb, table_prefix)
     return Graph(
-        DynamoProfiles(dynamodb, table_prefix),
+        profiles,
         DynamoFollows(dynamodb, table_prefix, wrote),
         DynamoBlocks(dynamodb, table_prefix),
         people,
