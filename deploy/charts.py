@@ -93,7 +93,12 @@ TLS_FILES = ("TLS_CERTIFICATE_FILE", "TLS_KEY_FILE")
 
 CHARTS = (
     Chart("deploy/gateway/chart", GATEWAY, more_settings=UPSTREAMS | DOOR, more_files=TLS_FILES),
-    Chart("follow-service/chart", EDGE, ["follow_service.settings:GrpcSettings"], more_files=EDGE_FILES),
+    Chart(
+        "follow-service/chart",
+        EDGE,
+        ["follow_service.settings:Settings", "follow_service.settings:GrpcSettings"],
+        more_files=EDGE_FILES,
+    ),
     Chart("tweet-service/chart", EDGE, ["tweet_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("timeline-service/chart", EDGE, ["timeline_service.settings:Settings"], more_files=EDGE_FILES),
     Chart("cdc-bridge/chart", WORKER[:-1], ["cdc_bridge.settings:Settings"], AWS_STREAMS),

@@ -11,6 +11,7 @@ from follow_service.dynamo_lists import DynamoLists
 from follow_service.dynamo_parts import SideBySide, one_by_one
 from follow_service.dynamo_people import DynamoPeople
 from follow_service.dynamo_profiles import DynamoProfiles
+from follow_service.dynamo_suggestible import DynamoSuggestible
 from follow_service.graph import Graph
 
 if TYPE_CHECKING:
@@ -33,5 +34,14 @@ def dynamo_graph(
         DynamoBlocks(dynamodb, table_prefix),
         DynamoPeople(dynamodb, table_prefix),
         DynamoLists(dynamodb, table_prefix, in_parts, side_by_side),
-        partial(reader.read, users=["-"], follows=[pair], requests=[pair], blocks=[pair], mutes=[pair]),
+        DynamoSuggestible(dynamodb, table_prefix),
+        partial(
+            reader.read,
+            users=["-"],
+            follows=[pair],
+            requests=[pair],
+            blocks=[pair],
+            mutes=[pair],
+            dismissals=[pair],
+        ),
     )

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from follow_service import blocks, follows, mutuals
+from follow_service import blocks, follows, mutuals, suggestions
 from follow_service.people import People
 from follow_service.profiles import Profiles
+
+
+class Suggestible(suggestions.Known, suggestions.Dismissals, Protocol):
+    """Who may be suggested, and who was dismissed."""
 
 
 @dataclass(frozen=True)
@@ -17,4 +22,5 @@ class Graph:
     blocks: blocks.Store
     people: People
     lists: mutuals.Follows
+    suggestible: Suggestible
     check: Callable[[], object]  # raises StoreAwayError unless all tables answer
