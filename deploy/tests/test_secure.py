@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from murmuration_edge.redis_buckets import CHARGE
+from murmuration_suggested import scripts as suggested
 from murmuration_testkit.services import SERVICES
 from murmuration_timelines import layout, reset_timelines, scripts
 
@@ -45,6 +46,21 @@ def test_each_edge_may_count_its_callers_in_the_redis_of_limits_and_nothing_else
     users = {line.split()[1]: set(line.split()[4:]) for line in lines}
     called = {f"+{command.lower()}" for command in re.findall(r"call\('([A-Z]+)'", CHARGE.text)}
     assert users[user] == called | {"~limit:*", "-@all", "+ping", "+info", "+eval", "+evalsha"}
+
+
+@pytest.mark.parametrize(
+    ("user", "runs", "more"),
+    [
+        ("follow-service", (suggested.NOTE, suggested.FIND, suggested.DISMISS, suggested.WRITE), {"~dismissed:*"}),
+        ("suggestions", (suggested.NOTE, suggested.WRITE, suggested.SWITCH, suggested.FORGET), {"+scan"}),
+    ],
+)
+def test_who_reads_and_who_writes_suggestions_may_do_that_and_nothing_else(user, runs, more):
+    """Their scripts' commands, on their keys."""
+    lines = (Path(__file__).parents[1] / "suggestions-redis.acl").read_text("utf-8").splitlines()
+    users = {line.split()[1]: set(line.split()[4:]) for line in lines}
+    called = {f"+{command.lower()}" for each in runs for command in re.findall(r"call\('([A-Z]+)'", each.text)}
+    assert users[user] == called | more | {"~suggested*", "-@all", "+ping", "+info", "+eval", "+evalsha"}
 
 
 def test_a_mode_that_does_not_exist_is_refused_by_its_name():

@@ -38,6 +38,8 @@ ANSWERS = {
     "DELETE /v1/users/{user_id}/block": (204, 204, 204, 204, 204, 204, 204, 204),
     "PUT /v1/users/{user_id}/mute": (204, 204, 204, "403 account-deleted", "403 no-profile", 204, 204, 204),
     "DELETE /v1/users/{user_id}/mute": (204, 204, 204, 204, 204, 204, 204, 204),
+    "GET /v1/suggestions": (200, 200, 200, 200, 200, 200, 200, 200),  # the caller's own: test_suggestions.py
+    "DELETE /v1/suggestions/{user_id}": (204, 204, 204, "403 account-deleted", "403 no-profile", 204, 204, 204),
     "GET /v1/relationships": (200, 200, 200, 200, 200, 200, 200, 200),
     "GET /v1/users/{user_id}/followers": (
         200, "403 private-account", "404 no-user", 200, 200,

@@ -35,6 +35,8 @@ WORST = {
     "GET /users/me/mutes?limit=200&expand=viewer": 36,
     "GET /users/star/mutual-followers/rival?limit=200&expand=viewer": 47,
     "GET /users/star/friends?limit=200&expand=viewer": 45,
+    "GET /suggestions?limit=200&expand=viewer": 12,  # from a run: test_suggestions_api.py
+    "DELETE /suggestions/star": 2,
 }
 
 EVERYBODY = [f"u{n}" for n in range(100)]

@@ -251,6 +251,39 @@ class Promises:
         assert graph.lists.among(edges) == set(edges[:2])
         assert graph.lists.among([]) == set()
 
+    def test_who_may_be_suggested_is_read_as_the_tables_are(self, graph, somebody):
+        """Who has a profile, wants to be found, and has nothing to do with one yet; whoever mutes one may be, too."""
+        me, nobody = somebody(), somebody()
+        fit, followed, asked, blocked, blocking, muted, muting, dismissed, hidden, gone = others = [
+            somebody() for _ in range(10)
+        ]
+        for each in others:
+            graph.profiles.save(each, "Somebody", None, each != hidden, 1)
+        graph.follows.add(Edge(me, followed), 1)
+        graph.follows.request(Edge(me, asked), 1)
+        graph.follows.add(Edge(fit, me), 1)
+        graph.blocks.block(me, blocked, 1)
+        graph.blocks.block(blocking, me, 1)
+        graph.blocks.mute(me, muted, 1)
+        graph.blocks.mute(muting, me, 1)
+        graph.suggestible.dismiss(me, dismissed, 1)
+        graph.profiles.delete(gone, 2)
+        found = graph.suggestible.look(me, [*others, nobody], [], named=False)
+        assert {each: seen.profile.user_id for each, seen in found.fit.items()} == {fit: fit, muting: muting}
+        for named in (False, True):
+            found = graph.suggestible.look(me, [], [followed, fit, nobody], named=named)
+            names = {each: profile and profile.display_name for each, profile in found.friends.items()}
+            assert names == {followed: "Somebody" if named else None}
+
+    def test_a_dismissal_keeps_its_first_time(self, graph, dynamodb, somebody):
+        """However often it is repeated."""
+        me, other = somebody(), somebody()
+        for now in (1, 2):
+            graph.suggestible.dismiss(me, other, now)
+        key = {"user_id": {"S": me}, "dismissed_id": {"S": other}}
+        row = dynamodb.get_item(TableName=f"{PREFIX}dismissals", Key=key, ConsistentRead=True)["Item"]
+        assert row == {**key, "dismissed_at": {"N": "1"}}
+
     def test_counts_that_came_before_the_profile_stay(self, graph, dynamodb, somebody):
         """The aggregator may create the item first; the profile joins it."""
         alice = somebody()

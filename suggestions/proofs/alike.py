@@ -45,7 +45,8 @@ def _compared(way: str, folder: Path, uri: str, expected: Lists, spark: dict[str
         job = ran(folder, node.url, "run", "--export", uri, **spark)
         reader = SuggestedReader(nodes)
         run = reader.run()
-        lists = {person: reader.find(person, run).of_run for person in expected}
+        version = run.version if run else None
+        lists = {person: reader.find(person, version).of_run for person in expected}
         others = nodes.client.dbsize() - 1 - len(expected)
     wrong = [person for person in expected if lists[person] != expected[person]]
     return {

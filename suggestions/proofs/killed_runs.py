@@ -88,7 +88,7 @@ def _reading(node: Node, people: list[str]) -> Iterator[Seen]:
             while not over.is_set():
                 try:
                     if run := reader.run():
-                        found: Lists = {person: reader.find(person, run).of_run or [] for person in people}
+                        found: Lists = {person: [*(reader.find(person, run.version).of_run or ())] for person in people}
                         if reader.run() == run and (not seen or seen[-1] != (run.version, found)):
                             seen.append((run.version, found))
                 except StoreAwayError:
@@ -118,7 +118,8 @@ def _outcome(
     with closing(connect(node.url)) as nodes:
         reader = SuggestedReader(nodes)
         run = reader.run()
-        wrong = [person for person, shown in expected[-1].items() if reader.find(person, run).of_run != shown]
+        version = run.version if run else None
+        wrong = [person for person, shown in expected[-1].items() if reader.find(person, version).of_run != shown]
     return {
         "name": f"runs of suggestions: {name} is killed",
         "faults": faults,

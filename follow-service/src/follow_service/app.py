@@ -12,16 +12,20 @@ from follow_service import api, metrics
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.dynamo_parts import Switch, side_by_side
 from follow_service.graph import Graph
+from follow_service.held_pages import HeldPages
 from follow_service.hot_metrics import HotFollowees
 from follow_service.hottest import Hottest
 from follow_service.redis_cache import RedisCache, connect
 from follow_service.settings import Settings
+from follow_service.suggestion_lists import Kept, SuggestionLists
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
 from murmuration_runtime.metrics import METRICS
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
+from murmuration_suggested.reader import SuggestedReader
+from murmuration_suggested.reader import connect as connect_suggested
 
 SERVICE = "follow-service"
 
@@ -30,23 +34,31 @@ def create_app(
     settings: Settings | None = None,
     *,
     graph: Graph | None = None,
+    suggested: Kept | None = None,
     keys: Keys | None = None,
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
     graph = graph or _graph(settings)
+    if suggested is None and (redis := settings.suggestions_redis):
+        suggested = SuggestedReader(connect_suggested(redis.url, **redis.options()))
+    lists, held = SuggestionLists(suggested, graph.lists, clock), HeldPages(graph.suggestible, clock)
+    checks: dict[str, Callable[[], object]] = {"dynamodb": graph.check}
+    if suggested:
+        checks["suggestions-redis"] = lists.check
     readiness = Readiness("dynamodb")
     return edge_app(
         SERVICE,
         settings,
-        api.operations(graph, now, settings.following_cap),
+        api.operations(graph, lists, held, now, settings.following_cap),
         api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,
         keys=keys,
-        at_start=[partial(readiness.keep_looking, {"dynamodb": graph.check})],
+        at_start=[partial(readiness.keep_looking, checks)],
     )
 
 

@@ -1,7 +1,8 @@
 """People and their lists as they were a moment ago, from what is kept; and from the tables, whatever is not. Pure.
 
 Rule: only what is shown of others lags. Who asks for themselves, or for their ties, is answered from the tables, as is
-everybody while the cache is away. A deletion shows to others at once. What was read is kept for the next one; nobody waits to see that it is.
+everybody while the cache is away. A deletion shows to others at once. What was read is kept for the next one; nobody
+waits to see that it is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

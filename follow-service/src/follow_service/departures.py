@@ -1,4 +1,4 @@
-"""What remains of accounts that were deleted: follows, requests, blocks and mutes. Pure.
+"""What remains of accounts that were deleted: follows, requests, blocks, mutes and dismissals. Pure.
 
 Rule: rows are deleted one by one, as their owner could have done it, so that the stream of each table tells everybody
 else. An account that is gone can begin nothing, so what comes late was under way when it went.

@@ -1,13 +1,14 @@
 """What holds of people and of pairs of them, read from all tables of the graph at once, strongly consistent.
 
-Rule: a pair is who does something and to whom: (follower, followee), (blocker, blocked), (muter, muted).
+Rule: a pair is who does something and to whom: (follower, followee), (blocker, blocked), (muter, muted), (user, whom
+they dismissed).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, USERS
+from contracts.tables import BLOCKS, DISMISSALS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, USERS
 from murmuration_runtime.dynamo import items_of_tables
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Facts:
     left_over: set[Pair] = field(default_factory=set)  # requests that were accepted, and count as absent
     blocks: set[Pair] = field(default_factory=set)
     mutes: set[Pair] = field(default_factory=set)
+    dismissals: set[Pair] = field(default_factory=set)
 
 
 class Reader:
@@ -43,6 +45,7 @@ class Reader:
         requests: Iterable[Pair] = (),
         blocks: Iterable[Pair] = (),
         mutes: Iterable[Pair] = (),
+        dismissals: Iterable[Pair] = (),
     ) -> Facts:
         """Return what there is of these: a request for each hundred, whatever they are."""
         asked: dict[Any, Any] = {
@@ -51,6 +54,7 @@ class Reader:
             **{(FOLLOW_REQUESTS.name, pair): edge_key(*pair) for pair in requests},
             **{(BLOCKS.name, pair): block_key(*pair) for pair in blocks},
             **{(MUTES.name, pair): mute_key(*pair) for pair in mutes},
+            **{(DISMISSALS.name, pair): dismissal_key(*pair) for pair in dismissals},
         }
         keys = [(f"{self._prefix}{table}", key) for (table, _), key in asked.items()]
         found: dict[str, list[Any]] = {}
@@ -65,6 +69,9 @@ class Reader:
             left_over=accepted,
             blocks={_pair(item, BLOCKS.blocker_id, BLOCKS.blocked_id) for item in found.get(BLOCKS.name, ())},
             mutes={_pair(item, MUTES.muter_id, MUTES.muted_id) for item in found.get(MUTES.name, ())},
+            dismissals={
+                _pair(item, DISMISSALS.user_id, DISMISSALS.dismissed_id) for item in found.get(DISMISSALS.name, ())
+            },
         )
 
 
@@ -86,6 +93,11 @@ def block_key(blocker_id: str, blocked_id: str) -> Any:
 def mute_key(muter_id: str, muted_id: str) -> Any:
     """Return the key of a mute."""
     return {MUTES.muter_id: {"S": muter_id}, MUTES.muted_id: {"S": muted_id}}
+
+
+def dismissal_key(user_id: str, dismissed_id: str) -> Any:
+    """Return the key of a dismissal."""
+    return {DISMISSALS.user_id: {"S": user_id}, DISMISSALS.dismissed_id: {"S": dismissed_id}}
 
 
 def _edge(item: Any) -> Pair:

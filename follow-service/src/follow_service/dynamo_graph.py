@@ -14,11 +14,13 @@ from follow_service.dynamo_lists import DynamoLists
 from follow_service.dynamo_parts import SideBySide, one_by_one
 from follow_service.dynamo_people import DynamoPeople
 from follow_service.dynamo_profiles import DynamoProfiles
+from follow_service.dynamo_suggestible import DynamoSuggestible
 from follow_service.graph import Graph, Others
-from follow_service.profiles import Profiles
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+    from follow_service.profiles import Profiles
 
 
 def dynamo_graph(
@@ -51,5 +53,14 @@ def dynamo_graph(
         people,
         lists,
         others,
-        partial(reader.read, users=["-"], follows=[pair], requests=[pair], blocks=[pair], mutes=[pair]),
+        DynamoSuggestible(dynamodb, table_prefix),
+        partial(
+            reader.read,
+            users=["-"],
+            follows=[pair],
+            requests=[pair],
+            blocks=[pair],
+            mutes=[pair],
+            dismissals=[pair],
+        ),
     )

@@ -5,7 +5,7 @@ Rule: where the account is a table's partition key, the table itself is read, st
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, USERS, Table
+from contracts.tables import BLOCKS, DISMISSALS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, USERS, Table
 from follow_service.departures import Departed
 from follow_service.dynamo_facts import user_key
 from follow_service.dynamo_marks import take_off
@@ -34,6 +34,7 @@ PARTS = (
     Part(BLOCKS, BLOCKS.by_blocked, BLOCKS.blocked_id, (BLOCKS.pair,)),
     Part(MUTES, "", MUTES.muter_id, (MUTES.muter_id, MUTES.muted_id)),
     Part(MUTES, MUTES.by_muted, MUTES.muted_id, (MUTES.muter_id, MUTES.muted_id)),
+    Part(DISMISSALS, "", DISMISSALS.user_id, (DISMISSALS.user_id, DISMISSALS.dismissed_id)),
     Part(FOLLOWERS, FOLLOWERS.by_follower, FOLLOWERS.follower_id, PAIR),
     Part(FOLLOWERS, "", FOLLOWERS.followee_id, PAIR),
 )

@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from follow_service import blocks, follows, mutuals
+from follow_service import blocks, follows, mutuals, suggestions
 from follow_service.lists import Lists
 from follow_service.people import People
 from follow_service.profiles import Profiles
+
+
+class Suggestible(suggestions.Known, suggestions.Dismissals, Protocol):
+    """Who may be suggested, and who was dismissed."""
 
 
 @dataclass(frozen=True)
@@ -27,4 +32,5 @@ class Graph:
     people: People
     lists: mutuals.Follows
     others: Others
+    suggestible: Suggestible
     check: Callable[[], object]  # raises StoreAwayError unless all tables answer

@@ -1,4 +1,4 @@
-"""What is told of the cache, besides what every edge and every worker tells."""
+"""What is told of the cache and of suggestions, besides what every edge and every worker tells."""
 
 from prometheus_client import Counter, Histogram
 
@@ -15,6 +15,9 @@ LAG = Histogram(
     "From a change's own time to its effect on what is kept; a removed row has none.",
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300),
     registry=METRICS,
+)
+SUGGESTIONS = Counter(
+    "suggestion_pages", "Pages of suggestions, by which list they came from.", ["source"], registry=METRICS
 )
 
 

@@ -72,6 +72,17 @@ class MutualsQuery(PageQuery):
     limit: Limit = 20
 
 
+class SuggestionsQuery(Page):
+    """Which part of the suggestions."""
+
+    limit: Limit = 20
+    expand: Literal["author", "viewer"] | None = Field(
+        None,
+        description="author: the profiles of those who are suggested, then of those who are named as reasons; "
+        f"{VIEWER}, in these profiles",
+    )
+
+
 @dataclass(frozen=True)
 class SeenProfile(Profile):
     """A profile as the caller sees it; with expand=viewer, how they stand to each other."""
@@ -175,3 +186,25 @@ class MutesPage(_Page):
     """Some of those whom the caller mutes, newest first; with expand also their profiles."""
 
     users: list[Muted]
+
+
+@dataclass(frozen=True)
+class Because:
+    """Some of those whom the caller follows and who follow somebody, and how many there are."""
+
+    user_ids: list[str]
+    count: int
+
+
+@dataclass(frozen=True)
+class Suggested(Person):
+    """Somebody whom the caller may like to follow, and why."""
+
+    because: Because
+
+
+@dataclass(frozen=True)
+class SuggestionsPage(_Page):
+    """Some suggestions, the best first; with expand also their profiles, and those of the reasons."""
+
+    users: list[Suggested]

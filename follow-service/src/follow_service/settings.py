@@ -10,6 +10,7 @@ from murmuration_edge.settings import EdgeSettings
 from murmuration_edge.token_buckets import Budget
 from murmuration_runtime.settings import JobSettings, ServiceSettings
 from murmuration_runtime.tls_files import Text, TlsFiles
+from murmuration_suggested.settings import SuggestedSettings
 
 
 class RuleSettings(EdgeSettings):
@@ -25,12 +26,12 @@ class RuleSettings(EdgeSettings):
         return *super().budgets, Budget("follows", self.limit_follows_a_day, DAY_S, self.limit_follows_burst)
 
 
-class Settings(RuleSettings, GraphRedisSettings):
+class Settings(RuleSettings, GraphRedisSettings, SuggestedSettings):
     """What changes between a laptop and a cluster."""
 
 
 class GrpcSettings(RuleSettings):
-    """What `python -m follow_service grpc` needs: what the service needs, and its certificate if it is to have one."""
+    """What `python -m follow_service grpc` needs, with its certificate if it is to have one."""
 
     grpc_ca_file: Text | None = None  # of the authority of clients: only who has its certificate comes in
     grpc_certificate_file: Text | None = None

@@ -12,10 +12,12 @@ ids = st.from_regex(USER_ID, fullmatch=True)
 suggestions = st.builds(Suggestion, ids, st.integers(0, 5_000), st.lists(ids, max_size=3, unique=True).map(tuple))
 
 
-@given(st.lists(suggestions, max_size=20))
-def test_a_list_comes_back_as_it_was_written(written):
-    """Whoever is in it, whatever their ids are made of."""
-    assert from_text(to_text(written)) == written
+@given(st.lists(suggestions, max_size=20), st.integers(0, 21), st.integers(0, 21))
+def test_a_list_comes_back_as_it_was_written(written, begin, end):
+    """Whoever is in it, whatever their ids are made of; and each part of it."""
+    read = from_text(to_text(written))
+    assert (read, len(read), read[begin:end]) == (written, len(written), written[begin:end])
+    assert read != [*written, Suggestion("another")]
 
 
 def test_who_is_named_often_is_written_once():

@@ -25,6 +25,11 @@ OF_ANSWERS: Mapping[str, Header] = {  # a name that is not here cannot be declar
     "RateLimit": Header("What is left of the budget, and in how many seconds it is full again", SOMETIMES, TEXT),
     "RateLimit-Policy": Header("The budget: how many calls in how many seconds", SOMETIMES, TEXT),
     "Retry-After": Header("Seconds to wait before the next try", ALWAYS, {"type": "integer", "minimum": 0}),
+    "Suggestions-From": Header(
+        "run: the list of the last run; online: there is none, and it was made now or a minute ago",
+        ALWAYS,
+        {"type": "string", "enum": ["run", "online"]},
+    ),
     "WWW-Authenticate": Header("Which token is wanted, and what was wrong with this one", ALWAYS, TEXT),
     "X-Request-ID": Header("The id by which logs name this request", ALWAYS, TEXT),
 }

@@ -18,8 +18,9 @@ So everybody reads all of one run, or all of another. Of those before only the l
 Rule of loss: Redis may lose anything at any time. A run of which a node lost some while it was written is not read.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 RUN = "suggested.run"
 REFUSED = "suggested.refused"
@@ -65,12 +66,33 @@ def to_text(suggestions: Iterable[Suggestion]) -> str:
     return "\n".join([" ".join(friends), *lines])
 
 
-def from_text(text: str) -> list[Suggestion]:
-    """Read a list."""
+def from_text(text: str) -> Sequence[Suggestion]:
+    """Read a list; each suggestion when it is looked at, since a page shows a fifth of them."""
     first, *lines = text.split("\n")
-    friends = first.split(" ")
-    found = []
-    for line in lines:
-        user_id, count, *numbers = line.split(" ")
-        found.append(Suggestion(user_id, int(count), tuple(friends[int(number)] for number in numbers)))
-    return found
+    return _Read(first.split(" "), lines)
+
+
+class _Read(Sequence[Suggestion]):
+    """Equal to any sequence of the same suggestions."""
+
+    def __init__(self, friends: list[str], lines: list[str]) -> None:
+        self._friends = friends
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, place: int) -> Suggestion: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Suggestion]: ...
+    def __getitem__(self, place: int | slice) -> Suggestion | Sequence[Suggestion]:
+        if isinstance(place, slice):
+            return _Read(self._friends, self._lines[place])
+        user_id, count, *numbers = self._lines[place].split(" ")
+        return Suggestion(user_id, int(count), tuple(self._friends[int(number)] for number in numbers))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]

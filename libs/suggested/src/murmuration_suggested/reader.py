@@ -1,7 +1,8 @@
 """What an edge reads, and the little that it writes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_suggested import layout
@@ -9,13 +10,15 @@ from murmuration_suggested.layout import Suggestion, from_text, to_text
 from murmuration_suggested.runs import Run
 from murmuration_suggested.scripts import DISMISS, FIND, NOTE, WRITE
 
+SECONDS = 0.5  # that a request waits for it: time is left to do without
+
 
 @dataclass(frozen=True)
 class Found:
     """What there is for somebody: of the run that counts, made online, and whom they have just dismissed."""
 
-    of_run: list[Suggestion] | None
-    online: list[Suggestion] | None
+    of_run: Sequence[Suggestion] | None
+    online: Sequence[Suggestion] | None
     dismissed: frozenset[str]
 
 
@@ -37,10 +40,10 @@ class SuggestedReader:
         """Return the last run that was refused, if none was accepted since."""
         return self._note(layout.REFUSED)
 
-    def find(self, user_id: str, run: Run | None) -> Found:
-        """Return what there is for somebody, in one call."""
+    def find(self, user_id: str, version: str | None) -> Found:
+        """Return what there is for somebody in this version of a run, and besides, in one call."""
         keys = (
-            layout.suggested(user_id, run.version if run else ""),
+            layout.suggested(user_id, version or ""),
             layout.suggested(user_id, layout.ONLINE),
             layout.dismissed(user_id),
         )
@@ -65,5 +68,10 @@ class SuggestedReader:
         return Run.from_text(text) if text else None
 
 
-def _read(text: str) -> list[Suggestion] | None:
+def _read(text: str) -> Sequence[Suggestion] | None:
     return from_text(text) if text else None
+
+
+def connect(url: str, **options: Any) -> Nodes:
+    """Make a client for one whom somebody waits for."""
+    return Nodes(url, connect_timeout=SECONDS, timeout=SECONDS, **options)
