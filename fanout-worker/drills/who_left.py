@@ -82,12 +82,14 @@ def _during(fault: str, broken: Callable[[], Any]) -> dict[str, Any]:
         each.missed.clear()
     over = threading.Event()
     with ThreadPoolExecutor(2 * READERS) as threads:
-        with broken():
-            loops = [threads.submit(_go_on, over, work, gap) for each in people for work, gap in _work(each)]
-            over.wait(DURING_S)
-            kept = [seconds for each in people for seconds in each.pages]
-        over.wait(LIMIT_S)
-        over.set()
+        try:
+            with broken():
+                loops = [threads.submit(_go_on, over, work, gap) for each in people for work, gap in _work(each)]
+                over.wait(DURING_S)
+                kept = [seconds for each in people for seconds in each.pages]
+            over.wait(LIMIT_S)
+        finally:
+            over.set()
         for loop in loops:
             loop.result()
     all_ready()
