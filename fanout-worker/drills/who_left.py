@@ -40,10 +40,12 @@ class Reader:
     pages: list[float] = field(default_factory=list)  # what each took, in seconds
     missed: list[str] = field(default_factory=list)
     refused: int = 0
+    leaving: set[str] = field(default_factory=set)  # a page may know before the answer is here
 
     def leave(self) -> None:
         """Leave the next of the authors, or be left by them."""
         author = self.authors[len(self.left)]
+        self.leaving.add(author.user_id)
         how = random.choice(("unfollowed", "muted", "blocked by"))
         match how:
             case "unfollowed":
@@ -65,7 +67,7 @@ class Reader:
         self.pages.append(time.monotonic() - began)
         seen = {tweet["author_id"] for tweet in answer["tweets"]}
         self.shown += [(began - at, how, who) for who, (how, at) in left.items() if who in seen]
-        stay = {author.user_id for author in self.authors} - self.left.keys()
+        stay = {author.user_id for author in self.authors} - self.leaving
         self.missed += sorted(stay - seen)
 
 
