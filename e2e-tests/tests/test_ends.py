@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from murmuration_testkit.processes import STORES, all_ready, page, pid, terminate
+from murmuration_testkit.processes import STORES, all_ready, kill, page, pid, terminate
 from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import eventually
 
@@ -30,6 +30,7 @@ def test_every_service_ends_soon_after_sigterm():
 def test_whatever_was_killed_is_back_within_seconds_and_answers():
     """All at once, stores too. The supervisor starts each again, and nobody is left holding its port."""
     before = {name: pid(name) for name in EVERYTHING}
+    assert all(before.values()), before  # a signal to 0 would end this test run
     for number in before.values():
         os.kill(number, signal.SIGKILL)
     eventually(lambda: _still(before), [], within=10)
@@ -41,7 +42,7 @@ def test_whatever_was_killed_is_back_within_seconds_and_answers():
 def test_the_services_survive_the_death_of_one_store(process):
     """None of them ends with it, and all are ready when it is back."""
     pids = {name: pid(name) for name in PROCESSES}
-    os.kill(pid(process), signal.SIGKILL)
+    assert kill(process)
     all_ready()
     assert {name: pid(name) for name in PROCESSES} == pids
 
