@@ -3,14 +3,16 @@
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import boto3
 
 from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, USERS
-from murmuration_testkit.people import Person
+from murmuration_testkit.people import Person, RefusedError
 
 PREFIX = os.environ.get("TABLE_PREFIX", "")
+CLOSED = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 Pairs = Collection[tuple[str, str]]
 NONE = dict.fromkeys(("following", "followed_by", "requested", "requested_by", "blocking", "muting", "mutual"), False)
 
@@ -118,10 +120,20 @@ def _lists(truth: Truth, person: Person) -> Iterator[str]:
     for whose in truth.private:
         for kind in ("followers", "following"):
             if not truth.open_to(whose, me) and whose != me:
+                if (status := _status(person, f"/v1/users/{whose}/{kind}")) not in CLOSED:
+                    yield f"{me} reads {kind} of {whose}, which are closed to them: {status}"
                 continue
             shown = {row["user_id"] for row in person.all_of(f"/v1/users/{whose}/{kind}", "users")}
             if shown != (wanted := truth.listed(kind, whose, me)):
                 yield f"{me} sees {kind} of {whose}: misses {wanted - shown}, too many {shown - wanted}"
+
+
+def _status(person: Person, path: str) -> int:
+    try:
+        person.insist("GET", path)
+    except RefusedError as refused:
+        return refused.status
+    return HTTPStatus.OK
 
 
 def _rows(table: str) -> Iterator[dict[str, Any]]:

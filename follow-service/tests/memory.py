@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import dataclass, field
 
-from follow_service.cache import MOST, MOST_NOTED, SLACK, Fill, Kind, Known, Newest
+from follow_service.cache import BUSY, MOST, MOST_NOTED, SLACK, Fill, Kind, Known, Newest
 from follow_service.lists import Row
 
 
@@ -81,8 +81,10 @@ class MemoryCache:
             if kept := self._warm(*each[:2]):
                 kept.edition = edition
                 found.append(each)
-            else:
+            elif len(noted) < BUSY:
                 self.lists.pop(each[:2], None)
+            elif each[:2] in self.lists:
+                self.lists[each[:2]].edition = None
         return found
 
     def agree(self, edition, found):

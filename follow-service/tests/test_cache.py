@@ -7,7 +7,7 @@ import pytest
 
 from contracts.profiles import Display, Profile
 from follow_service import cache
-from follow_service.cache import MOST, Kind, Member, Newest, State
+from follow_service.cache import BUSY, MOST, Kind, Member, Newest, State
 from follow_service.lists import Row
 from follow_service.redis_cache import RedisCache
 from murmuration_runtime.errors import RedisAwayError
@@ -125,6 +125,19 @@ def test_a_change_takes_the_mark_away_and_is_told_to_the_next(kept, ana):
     assert kept.note("e1", [Member(FOLLOWERS, ana, "bob")]) == []
     assert not kept.commit(FOLLOWERS, ana, begun, Newest([], whole=True))
     assert [*kept.begin(FOLLOWERS, ana).noted] == ["bob"]
+
+
+def test_a_list_that_changes_too_fast_to_be_read_is_left_alone_for_a_while(kept, ana):
+    """Else each reader would begin anew, with a thousand rows of the busiest partition, and in vain."""
+    kept.note("e1", [Member(FOLLOWERS, ana, f"u{n}") for n in range(BUSY)])
+    begun = kept.begin(FOLLOWERS, ana)
+    for _ in range(2):
+        kept.note("e2", [Member(FOLLOWERS, ana, "bob")])
+        assert kept.begin(FOLLOWERS, ana) is None
+        assert kept.newest(FOLLOWERS, ana, 9) is None
+    kept.agree("e2", {Member(FOLLOWERS, ana, "bob"): 5})
+    assert not kept.commit(FOLLOWERS, ana, begun, Newest([], whole=True))
+    assert kept.newest(FOLLOWERS, ana, 9) is None
 
 
 def test_a_change_changes_a_kept_list(kept, ana):

@@ -118,6 +118,15 @@ def test_who_deletes_their_account_is_gone_for_others_at_once(join, call):
     assert call("alice", "GET /users/bob/followers").status_code == 404
 
 
+def test_who_turns_private_closes_their_lists_to_others_at_once(join, call):
+    """Before any event came."""
+    join("alice", "bob")
+    assert call("alice", "GET /users/bob/followers").status_code == 200
+    call("bob", "PUT /users/me", display_name="Bob", is_private=True)
+    assert call("alice", "GET /users/bob").json["is_private"]
+    assert call("alice", "GET /users/bob/followers").status_code == 403
+
+
 def test_ones_own_profile_and_ties_are_the_tables(join, call):
     join("alice", "bob")
     call("alice", "GET /users/bob")
@@ -238,4 +247,4 @@ def test_what_a_cold_cache_costs(join, call, dynamodb):
             dynamodb.calls.clear()
             assert call(who, f"GET {path}").status_code == 200
             costs.append(dynamodb.calls.total())
-    assert costs == [3, 0, 25, 0, 3, 0]  # a reading of followers is 24
+    assert costs == [3, 0, 24, 0, 3, 0]  # a reading of followers is 24; who joined just now is kept already

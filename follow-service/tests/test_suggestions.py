@@ -34,12 +34,12 @@ class Tables:
     def __init__(self, unfit=(), followed=FRIENDS):
         self.unfit, self.followed, self.asked = {*unfit}, {*followed}, []
 
-    def look(self, user_id, people, friends, *, named):
+    def look(self, user_id, people, friends):
         assert user_id == ME
         self.asked.append(len(people))
         return Looked(
             {each: Seen(profile(each), False) for each in people if each not in self.unfit},
-            {each: profile(each) if named else None for each in friends if each in self.followed},
+            {each: profile(each) for each in friends if each in self.followed},
         )
 
 
@@ -132,3 +132,4 @@ def test_the_same_page_is_looked_up_once_a_second():
     assert ask(first, 0, 3) == PEOPLE[1:6]
     now[0] += HELD_SECONDS
     assert ask(first, 0, 4) == [PEOPLE[1], *PEOPLE[3:7]]
+    assert len(held) == 1  # those whose second is over take no memory

@@ -78,6 +78,7 @@ def test_a_page_says_who_and_why_and_where_it_goes_on(call, shown):
         ("ana", "PUT /users/s03/block"),
         ("s03", "PUT /users/ana/block"),
         ("ana", "PUT /users/s03/mute"),
+        ("s03", "PUT /users/ana/mute"),
         ("s03", "DELETE /users/me"),
         ("ana", "DELETE /suggestions/s03"),
     ],
@@ -156,12 +157,13 @@ def test_expand_brings_the_profiles_of_all_who_are_named(call):
 
 
 @pytest.mark.usefixtures("world")
-def test_reasons_that_are_gone_are_not_named(call, ticks):
+@pytest.mark.parametrize("how", ["PUT /users/ana/block", "DELETE /users/me"])
+def test_reasons_that_are_gone_are_not_named(call, ticks, how):
     """Whom one follows no more, and who blocked or left."""
     call("ana", "DELETE /users/ben/follow")
     ticks[0] += HELD_SECONDS
     assert call("ana", "GET /suggestions?limit=1").json["users"][0]["because"] == {"user_ids": ["bob"], "count": 4}
-    call("bob", "PUT /users/ana/block")
+    call("bob", how)
     ticks[0] += HELD_SECONDS
     assert call("ana", "GET /suggestions?limit=1").json["users"][0]["because"] == {"user_ids": [], "count": 3}
 

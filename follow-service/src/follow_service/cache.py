@@ -36,6 +36,7 @@ HASTY_SECONDS = 10  # that a list is kept of which more was noted than is kept: 
 MOST = 1_000  # of a list
 SLACK = 100  # it is cut in bulk, when it is this much over
 MOST_NOTED = 500
+BUSY = 50  # changes noted of a list: one more while it is read ends that, and nobody begins anew for some seconds
 _SHOWN = ("display_name", "is_private", "followers_count", "following_count", "created_at")
 
 

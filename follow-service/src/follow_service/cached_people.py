@@ -1,8 +1,8 @@
 """People and their lists as they were a moment ago, from what is kept; and from the tables, whatever is not. Pure.
 
 Rule: only what is shown of others lags. Who asks for themselves, or for their ties, is answered from the tables, as is
-everybody while the cache is away. A deletion shows to others at once. What was read is kept for the next one; nobody
-waits to see that it is.
+everybody while the cache is away. What people change of their own accounts shows to others at once. What was read is
+kept for the next one; nobody waits to see that it is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,11 +12,13 @@ from typing import Protocol
 from follow_service.cache import Cache, Kind, Known, Member, Newest, State, corrected, first
 from follow_service.lists import Listed, Lists, Row
 from follow_service.people import People, Seen
-from follow_service.profiles import Profiles
+from follow_service.profiles import OwnProfile, Profiles
+from murmuration_runtime import deadlines
 from murmuration_runtime.errors import StoreAwayError
 
 Count = Callable[[str, str, int], None]  # of what, with which outcome, and how often
 KINDS = {Listed.FOLLOWERS: Kind.FOLLOWERS, Listed.FOLLOWING: Kind.FOLLOWING}
+SPARE_SECONDS = 1.2  # of a request: with less it reads the little that it shows
 HIT, MISS, AWAY = "hit", "miss", "away"
 
 
@@ -81,17 +83,29 @@ class CachedPeople:
 
 
 class CachedProfiles:
-    """The Profiles of the tables. Who deletes their account is gone for others at once, unless the cache is away."""
+    """The Profiles of the tables. What people change of their own shows at once, unless the cache is away."""
 
     def __init__(self, cache: Cache, tables: Adjacency, profiles: Profiles) -> None:
         self._cache = cache
         self._tables = tables
         self._profiles = profiles
-        self.own, self.account, self.save = profiles.own, profiles.account, profiles.save
+        self.own, self.account = profiles.own, profiles.account
+
+    def save(
+        self, user_id: str, display_name: str, is_private: bool | None, discoverable: bool | None, now: int
+    ) -> OwnProfile | None:
+        """Change it, and keep what the table says."""
+        saved = self._profiles.save(user_id, display_name, is_private, discoverable, now)
+        self._keep(user_id)
+        return saved
 
     def delete(self, user_id: str, now: int) -> None:
-        """Delete it, then keep what the table says: its version is later than that of all that was read before."""
+        """Delete it, and keep what the table says."""
         self._profiles.delete(user_id, now)
+        self._keep(user_id)
+
+    def _keep(self, user_id: str) -> None:
+        """Keep a state whose version is later than that of all that was read before."""
         with suppress(StoreAwayError):  # the keeper hears of it anyway
             states, _ = self._tables.people([user_id], [])
             self._cache.keep(states.values())
@@ -128,7 +142,9 @@ class CachedLists:
 
 
 def fill(cache: Cache, tables: Adjacency, kind: Kind, owner_id: str) -> Newest | None:
-    """Read a list and keep it; None if somebody else does."""
+    """Read a list and keep it; None if somebody else does, or whoever asks has no time for it."""
+    if not deadlines.allows(SPARE_SECONDS):
+        return None
     begun = cache.begin(kind, owner_id)
     if begun is None:
         return None

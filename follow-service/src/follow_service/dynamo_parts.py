@@ -74,7 +74,8 @@ class Switch:
 
     def __call__(self) -> bool:
         """Say so, by what the table said a few seconds ago at most."""
-        if not self._is_on and self._monotonic() >= self._look_at:
+        if not self._is_on and (now := self._monotonic()) >= self._look_at:
+            self._look_at = now + LOOK_S  # whatever comes of it: others go on with what was known
             with errors_named():
                 answer = self._dynamodb.get_item(
                     TableName=self._table,
@@ -83,7 +84,6 @@ class Switch:
                     ConsistentRead=True,
                 )
             self._is_on = MIGRATIONS.switched_at in answer.get("Item", {})
-            self._look_at = self._monotonic() + LOOK_S
         return self._is_on
 
 

@@ -1,4 +1,4 @@
-"""Who may be suggested, and who was dismissed, in DynamoDB: seven rows a person, a request for each hundred rows."""
+"""Who may be suggested, and who was dismissed, in DynamoDB: eight rows a person, a request for each hundred rows."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,17 +23,17 @@ class DynamoSuggestible:
         self._dismissals = f"{table_prefix}{DISMISSALS.name}"
         self._reader = Reader(dynamodb, table_prefix)
 
-    def look(self, user_id: str, people: Sequence[str], friends: Sequence[str], *, named: bool) -> Looked:
+    def look(self, user_id: str, people: Sequence[str], friends: Sequence[str]) -> Looked:
         """Where a friend has blocked the user, no follow is left."""
         there = [(user_id, each) for each in people]
         back = [(each, user_id) for each in people]
         befriended = [(user_id, each) for each in friends]
         found = self._reader.read(
-            users=[*people, *friends] if named else people,
+            users=[*people, *friends],
             follows=[*there, *befriended],
             requests=there,
             blocks=[*there, *back],
-            mutes=there,
+            mutes=[*there, *back],
             dismissals=there,
         )
         unwanted = found.follows | found.requests | found.blocks | found.mutes | found.dismissals
@@ -46,7 +46,7 @@ class DynamoSuggestible:
                 and found.users[each].get(USERS.discoverable, {"BOOL": True})["BOOL"]
                 and unwanted.isdisjoint(((user_id, each), (each, user_id)))
             },
-            {each: profiles.get(each) for each in friends if (user_id, each) in found.follows},
+            {each: profile for each in friends if (user_id, each) in found.follows and (profile := profiles.get(each))},
         )
 
     def dismiss(self, user_id: str, dismissed_id: str, now: int) -> None:

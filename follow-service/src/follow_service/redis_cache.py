@@ -87,7 +87,7 @@ class RedisCache:
             for each in changes
         }
         with self._nodes.errors_named():
-            answers = self._nodes.gather(NOTE, (edition, cache.NOTE_SECONDS, cache.MOST_NOTED), [*items])
+            answers = self._nodes.gather(NOTE, (edition, cache.NOTE_SECONDS, cache.MOST_NOTED, cache.BUSY), [*items])
         return [items[item] for some, kept in answers for item, is_kept in zip(some, kept, strict=True) if is_kept]
 
     def agree(self, edition: str, found: Mapping[Member, int | None]) -> None:

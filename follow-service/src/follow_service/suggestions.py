@@ -32,13 +32,10 @@ class Listed:
 
 @dataclass(frozen=True)
 class Looked:
-    """What the tables say now: who of some may be suggested, and which friends are still followed.
-
-    A friend has a profile if names were asked for and the account is there.
-    """
+    """What the tables say now: who of some may be suggested, and which friends are there and still followed."""
 
     fit: Mapping[str, Seen] = field(default_factory=dict)
-    friends: Mapping[str, Profile | None] = field(default_factory=dict)
+    friends: Mapping[str, Profile] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,8 +58,8 @@ class Page:
 class Known(Protocol):
     """What must be known of people."""
 
-    def look(self, user_id: str, people: Sequence[str], friends: Sequence[str], *, named: bool) -> Looked:
-        """Look at all of them at once; named: friends' profiles are wanted, too."""
+    def look(self, user_id: str, people: Sequence[str], friends: Sequence[str]) -> Looked:
+        """Look at all of them at once."""
 
 
 class Dismissals(Protocol):
@@ -73,7 +70,7 @@ class Dismissals(Protocol):
 
 
 def page(known: Known, user_id: str, listed: Listed, limit: int, begin: int = 0, *, named: bool = False) -> Page:
-    """Return a page of a user's list from a place on."""
+    """Return a page of a user's list from a place on; named: with the profiles of friends who are reasons."""
     shown: list[tuple[int, Shown]] = []
     place = begin
     while place < len(listed.suggestions) and len(shown) <= limit:
@@ -85,8 +82,10 @@ def page(known: Known, user_id: str, listed: Listed, limit: int, begin: int = 0,
         }
         people = [each.user_id for each in some.values()]
         friends = dict.fromkeys(friend for each in some.values() for friend in each.because)
-        looked = known.look(user_id, people, [*friends], named=named) if people else Looked()
-        shown += [(number, _shown(each, looked)) for number, each in some.items() if each.user_id in looked.fit]
+        looked = known.look(user_id, people, [*friends]) if people else Looked()
+        shown += [
+            (number, _shown(each, looked, named=named)) for number, each in some.items() if each.user_id in looked.fit
+        ]
         place += most
     rows = [each for _, each in shown[:limit]]
     return Page(rows, shown[limit - 1][0] + 1 if len(shown) > limit else None)
@@ -115,8 +114,8 @@ def from_cursor(cursor: str | None) -> tuple[str | None, int]:
     raise cursors.BadCursorError
 
 
-def _shown(each: Suggestion, looked: Looked) -> Shown:
+def _shown(each: Suggestion, looked: Looked, *, named: bool) -> Shown:
     kept = tuple(friend for friend in each.because if friend in looked.friends)
     count = each.count - len(each.because) + len(kept)
-    profiles = [profile for friend in kept if (profile := looked.friends[friend])]
+    profiles = [looked.friends[friend] for friend in kept] if named else []
     return Shown(Suggestion(each.user_id, count, kept), looked.fit[each.user_id], profiles)

@@ -115,6 +115,8 @@ def test_what_was_made_online_is_there_for_a_minute(nodes, reader):
     found = reader.find("zoe", None)
     assert (found.of_run, found.online) == (None, made)
     assert 0 < nodes.client.ttl(layout.suggested("zoe", layout.ONLINE)) <= layout.ONLINE_SECONDS
+    reader.keep("ben", [])
+    assert reader.find("ben", None).online == []  # that there is nobody is worth knowing, too
 
 
 def test_who_was_dismissed_is_known_at_once(nodes, reader):

@@ -68,8 +68,8 @@ class SuggestedReader:
         return Run.from_text(text) if text else None
 
 
-def _read(text: str) -> Sequence[Suggestion] | None:
-    return from_text(text) if text else None
+def _read(text: str | None) -> Sequence[Suggestion] | None:
+    return None if text is None else from_text(text)
 
 
 def connect(url: str, **options: Any) -> Nodes:
