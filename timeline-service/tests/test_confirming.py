@@ -9,7 +9,7 @@ from murmuration_timelines.edges import LATE_SECONDS
 from timeline_service.confirming import MOST, Confirmation, UnconfirmedError
 
 from .conftest import tweet
-from .world import World
+from .world import HOME_COMMIT, World
 
 LIMIT = 4
 
@@ -26,6 +26,7 @@ def world():
     world.dust_settles()
     world.paged("alice", LIMIT)
     world.confirmed.clear()
+    world.database.confirmations.clear()
     world.edges_are_settled()
     return world
 
@@ -85,6 +86,41 @@ def test_who_left_is_not_shown_while_edges_are_not_known_to_be_settled(world, le
     world.edges_are_settled()
     assert world.paged("alice", LIMIT) == world.database.truth("alice")
     assert world.confirmed == []
+
+
+def joined_late(world):
+    """Have the next rebuild, or read far down, be one that another page began before Bob was left."""
+    run = world.builder.run
+
+    def join(name, work):
+        built = run(name, work)
+        world.follow("alice", "bob")
+        return built
+
+    world.builder.run = join
+
+
+@pytest.mark.parametrize("lose", [lambda world: world.evict("alice"), World.take_redis_away])
+def test_who_left_after_a_rebuild_had_read_them_is_not_shown_to_who_joins_it(world, lose):
+    """Edges are settled in Redis, and what is shown does not come from there."""
+    world.now += 100
+    world.edges_are_settled()
+    below = world.say("alice").tweet_id
+    world.dust_settles()
+    lose(world)
+    joined_late(world)
+    assert authors(world.pages.home("alice", LIMIT, below).tweets) == {"alice", "carol"}
+    assert world.confirmed == ["left"]
+
+
+def test_a_rebuild_that_cannot_be_confirmed_is_refused(world):
+    """That edges are settled in Redis says nothing about whom it read."""
+    world.evict("alice")
+    world.during(HOME_COMMIT, lambda world: setattr(world.database, "hangs", True))
+    world.heard_at = world.now
+    with pytest.raises(StoreAwayError):
+        world.pages.home("alice", LIMIT)
+    assert world.confirmed == ["refused"]
 
 
 def test_a_mark_that_nobody_wrote_and_one_from_the_future_are_not_known(world):

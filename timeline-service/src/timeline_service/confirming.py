@@ -1,7 +1,8 @@
 """A page's authors, asked about in the tables while it is not known that edges are settled in Redis.
 
 Rule: nobody is shown of whom the tables do not say now that they are followed, and not muted. Each author is asked
-about once a page, and so many at most.
+about once a page, and so many at most. What was read from the tables for a rebuild, or for a page far down, is
+confirmed in any case: a request may have joined it when it was half a minute old, and only what is warm is kept right.
 
 While DynamoDB does not answer there is nothing to ask, and nobody can leave either. So what was settled well enough
 when it was last heard is shown as it is: only who left in the seconds before that can be among it. Anything else is
@@ -93,8 +94,12 @@ class Confirming:
         self._count_page = count_page
 
     def begin(self, user_id: str) -> Confirmation | None:
-        """Return what confirms a page; None if there is no need to."""
+        """Return what confirms a page of a warm timeline; None if there is no need to."""
         return None if self._mark.is_fresh() else Confirmation(user_id, self._edges.read_by, self._may_rest)
+
+    def insist(self, user_id: str) -> Confirmation:
+        """Return what confirms a page that no warm timeline gives: what Redis says is not what it shows."""
+        return Confirmation(user_id, self._edges.read_by, lambda: False)
 
     def end(self, confirmation: Confirmation) -> None:
         """Tell what came of a page."""

@@ -13,7 +13,7 @@ COMPARISONS = Counter(
 )
 CONFIRMED = Counter(
     "timeline_confirmed_pages",
-    "Pages whose authors were asked about in the tables, as edges were not known to be settled; by what came of it.",
+    "Pages whose authors were asked about in the tables, as no warm timeline gave them or edges were not settled.",
     ["outcome"],
     registry=METRICS,
 )

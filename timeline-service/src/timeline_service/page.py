@@ -106,6 +106,8 @@ class Pages:
         try:
             for stretch in self._stretches(user_id, descent, max(AMPLE * (limit + 1), self._least)):
                 newest, source = newest or write_mark(stretch.run, now, since), stretch.source
+                if confirmation is None and source != "cache":
+                    confirmation = self._confirming.insist(user_id)
                 tweets += self._shown(stretch, since, limit + 1 - len(tweets), confirmation)
                 if len(tweets) > limit or stretch.run.floor <= since.floor:
                     break
