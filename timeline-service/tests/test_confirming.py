@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_timelines.edges import LATE_SECONDS
 from timeline_service.confirming import MOST, Confirmation, UnconfirmedError
 
@@ -185,6 +185,30 @@ def test_what_was_settled_when_dynamodb_fell_silent_goes_on_to_show(world):
     assert authors(world.pages.home("alice", 3 * LIMIT).tweets) == {"alice", "bob", "carol"}
     assert world.confirmed == ["unanswered"]
     assert len(world.database.confirmations) == 1
+
+
+def test_while_dynamodb_answers_others_nothing_rests_on_redis(world):
+    """Edges are settled until after it fell silent to us: who left meanwhile may be among them."""
+    world.heard_at, world.database.hangs = world.now, True
+    world.now += 3_600
+    world.edges_are_settled()
+    world.now += LATE_SECONDS
+    with pytest.raises(StoreAwayError):
+        world.pages.home("alice", LIMIT)
+    assert world.confirmed == ["refused"]
+
+
+def test_while_dynamodb_refuses_us_nothing_rests_on_redis(world):
+    """It answers everybody else, so people leave."""
+
+    def refuse(_user_id, _author_ids):
+        raise StoreRefusedError("no rights")
+
+    world.heard_at, world.database.read_by = world.now, refuse
+    world.now += LATE_SECONDS
+    with pytest.raises(StoreRefusedError):
+        world.pages.home("alice", LIMIT)
+    assert world.confirmed == ["refused"]
 
 
 def test_pages_of_ones_own_need_no_confirmation(world):

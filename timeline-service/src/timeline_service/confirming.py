@@ -6,13 +6,14 @@ confirmed in any case: a request may have joined it when it was half a minute ol
 
 While DynamoDB does not answer there is nothing to ask, and nobody can leave either. So what was settled well enough
 when it was last heard is shown as it is: only who left in the seconds before that can be among it. Anything else is
-refused, for the same request may be answered soon.
+refused, for the same request may be answered soon. DynamoDB that refuses this process answers others; so does one that
+is silent here while edges are settled until well after we last heard it: people leave.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
-from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
 from murmuration_timelines.edges import LATE_SECONDS
 from murmuration_timelines.tweets import Tweet
 from timeline_service.edges_mark import EdgesMark
@@ -67,8 +68,9 @@ class Confirmation:
     def _answer(self, author_ids: Sequence[str]) -> set[str]:
         try:
             return self._read_by(self._user_id, author_ids)
-        except StoreAwayError:
-            self.outcome = "unanswered" if self._may_rest() else "refused"
+        except StoreAwayError as error:
+            is_silent = not isinstance(error, StoreRefusedError)
+            self.outcome = "unanswered" if is_silent and self._may_rest() else "refused"
             if self.outcome == "refused":
                 raise
             return {*author_ids}
@@ -106,4 +108,4 @@ class Confirming:
         self._count_page(confirmation.outcome)
 
     def _may_rest(self) -> bool:
-        return self._mark.until > self._heard_at() - LATE_SECONDS
+        return abs(self._mark.until - self._heard_at()) < LATE_SECONDS
