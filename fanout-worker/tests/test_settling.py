@@ -87,7 +87,8 @@ class World:
         self.acknowledged = {}
         self.committed_offsets = dict.fromkeys(PARTITIONS, 0)
         self.said = {}
-        parts = self, self.ends, lambda: self.acknowledged, self.committed
+        self.start = dict.fromkeys(PARTITIONS, 0)
+        parts = self, self.ends, lambda: self.acknowledged, self.committed, self.starts
         self.settling = Settling(*parts, self.said.update)
 
     def shown_until(self):
@@ -101,6 +102,9 @@ class World:
     def committed(self, partitions):
         self.asked.append({*partitions})
         return {each: self.committed_offsets[each] for each in partitions}
+
+    def starts(self, partitions):
+        return {each: self.start[each] for each in partitions}
 
 
 def test_idle_partitions_are_settled_as_soon_as_the_bridge_says_so():
@@ -124,6 +128,25 @@ def test_a_partition_is_settled_when_this_process_or_the_group_has_handled_it():
     world.until["FollowChanged"] = 8
     world.settling.look()
     assert world.said[ONE] == 8
+
+
+def test_a_partition_that_kafka_has_emptied_is_settled_for_a_group_that_has_committed_nothing():
+    """A group of another prefix comes to it; one with something left waits until that is handled."""
+    world = World()
+    world.end |= {ONE: 1_000, OTHER: 1_000}
+    world.start |= {ONE: 1_000, OTHER: 999}
+    world.settling.look()
+    assert world.said[ONE] == 7
+    assert OTHER not in world.said
+
+
+def test_a_partition_that_kafka_has_emptied_before_the_group_was_through_is_not_settled():
+    """What it gave up is made up for when the next event shows the gap; until then somebody may have left."""
+    world = World()
+    world.end[ONE] = world.start[ONE] = 1_000
+    world.committed_offsets[ONE] = 500
+    world.settling.look()
+    assert ONE not in world.said
 
 
 def test_a_bridge_of_which_nothing_is_known_settles_nothing():

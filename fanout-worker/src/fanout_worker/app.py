@@ -46,6 +46,7 @@ def fan_out() -> NoReturn:
         edges.ends,
         acknowledged.offsets,
         partial(edges.committed, SERVICE),
+        edges.starts,
         writer.settle,
     )
     deliveries = Deliveries(

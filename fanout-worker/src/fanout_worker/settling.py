@@ -2,6 +2,7 @@
 
 Rule: what the bridge says is read first, then the ends of the partitions, then how far they are handled; settled.py has
 why. To be handled is a fact, whose partition it is: so every worker says what it knows of all, and the latest stands.
+A partition that Kafka has emptied, and of which the group has committed nothing yet, has nothing left to handle.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -27,16 +28,18 @@ class Settling:
         ends: Callable[[Iterable[Partition]], Mapping[Partition, int]],
         acknowledged: Callable[[], Mapping[Partition, int]],
         committed: Callable[[Collection[Partition]], Mapping[Partition, int]],
+        starts: Callable[[Iterable[Partition]], Mapping[Partition, int]],
         write: Callable[[Mapping[Partition, int]], object],
     ) -> None:
         """acknowledged: how far this process has handled what it had. committed: how far the group has, as Kafka knows.
 
-        write: tells readers.
+        starts: where what Kafka still has begins. write: tells readers.
         """
         self._bridge = bridge
         self._ends = ends
         self._acknowledged = acknowledged
         self._committed = committed
+        self._starts = starts
         self._write = write
         self._settled = {partition: Settled() for partition in PARTITIONS}
 
@@ -50,6 +53,8 @@ class Settling:
         if unknown := [each for each in PARTITIONS if offsets.get(each, 0) < ends[each]]:
             for partition, offset in self._committed(unknown).items():
                 offsets[partition] = max(offset, offsets.get(partition, 0))
+        if new := [each for each in unknown if not offsets[each]]:
+            offsets |= {each: start for each, start in self._starts(new).items() if start >= ends[each]}
         reached = {each: settled.reach(offsets.get(each, 0)) for each, settled in self._settled.items()}
         if told := {partition: until for partition, until in reached.items() if until}:
             self._write(told)
