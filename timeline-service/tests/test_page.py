@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from murmuration_timelines.edges import LATE_SECONDS
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.shown import Shown
 from timeline_service.rebuild_slots import BusyError
+from timeline_service.since_mark import read_mark
 
 from .world import CAP, FOLLOWEES, HOME_BEGUN, HOME_COMMIT, IDS, PLACES, TWEETS, World
 
@@ -405,6 +407,36 @@ def test_since_ends_exactly_where_the_mark_was_made():
     world.dust_settles()
     assert world.paged("alice", 2, mark) == new[::-1]
     assert world.paged("alice", 2, world.mark("alice")) == []
+
+
+def test_a_tweet_that_comes_before_its_author_is_known_to_be_followed_is_new_to_pollers():
+    """Fan-out reads the tables, and may be ahead of the event of the follow."""
+    world = World(least=60)
+    mark = world.mark("alice")
+    world.follow("alice", "bob")
+    world.wait()
+    said = world.say("bob")
+    world.deliver(1)
+    assert said.tweet_id in world.warm("alice").ids
+    page = world.pages.home("alice", 20, since=mark)
+    assert page.tweets == []
+    world.dust_settles()
+    assert world.pages.home("alice", 20, since=read_mark(page.newest)).tweets == [said]
+
+
+def test_a_tweet_that_was_not_confirmed_is_new_to_pollers_when_it_is():
+    """Its author was left, and is followed again, before anybody heard of either."""
+    world = World(least=60)
+    world.database.follows = {("alice", "bob")}
+    mark = world.mark("alice")
+    said = world.say("bob")
+    world.follow("alice", "bob")
+    world.writer.insert(said.tweet_id, ["alice"])
+    world.now += LATE_SECONDS
+    page = world.pages.home("alice", 20, since=mark)
+    assert page.tweets == []
+    world.follow("alice", "bob")
+    assert world.pages.home("alice", 20, since=read_mark(page.newest)).tweets == [said]
 
 
 def test_a_timeline_full_of_deleted_tweets_reads_on():

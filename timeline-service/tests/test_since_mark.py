@@ -42,6 +42,14 @@ def test_whoever_answers_next_repeats_nothing_though_they_know_less(there, here)
         assert {each for each in there | here if each > at(SETTLING)} <= named
 
 
+@given(ids, st.data())
+def test_what_was_there_and_did_not_show_is_new_if_it_is_young(there, data):
+    """It may show later; what is older is as late as what comes late."""
+    hidden = data.draw(st.sets(st.sampled_from(sorted(there)))) if there else set()
+    seen = read_mark(write_mark(Run(sorted(there, reverse=True), BEGINNING), NOW, hidden=hidden))
+    assert {each for each in there if seen.is_new(each)} == {each for each in hidden if each > at(SETTLING)}
+
+
 def test_pollers_miss_nothing_when_a_worker_dies():
     """Every second tweet of 20 s, which is a session timeout of 10 s and a rebalance, comes at the end of them."""
     start = 1_700_000_000

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from murmuration_runtime.errors import RedisAwayError
@@ -36,12 +36,13 @@ class Page:
 
 @dataclass
 class Descent:
-    """How far down a timeline has been read; and of the cached ids, how many were looked at, and how many showed."""
+    """How far down a timeline has been read; how many ids were looked at, how many showed, and which are hidden now."""
 
     below: str
     whole: Timeline | None = None  # if so few showed that it was needed
     looked_at: int = 0
     showed: int = 0
+    hidden: set[str] = field(default_factory=set)  # their tweets exist, and may show later
 
     def dropped(self, least: int) -> float:
         """Return which share of the ids does not show, or 0 if too few were looked at to tell."""
@@ -105,10 +106,11 @@ class Pages:
         descent = Descent(cursor)
         try:
             for stretch in self._stretches(user_id, descent, max(AMPLE * (limit + 1), self._least)):
-                newest, source = newest or write_mark(stretch.run, now, since), stretch.source
+                source = stretch.source
                 if confirmation is None and source != "cache":
                     confirmation = self._confirming.insist(user_id)
                 tweets += self._shown(stretch, since, limit + 1 - len(tweets), confirmation)
+                newest = newest or write_mark(stretch.run, now, since, stretch.descent.hidden)
                 if len(tweets) > limit or stretch.run.floor <= since.floor:
                     break
         except BusyError:
@@ -182,6 +184,7 @@ class Pages:
             if confirmation:
                 asked, shown = len(shown), confirmation.keep(shown)
                 size = max(size, AT_ONCE) if len(shown) < asked else size  # many have left: ask about more together
+            stretch.descent.hidden.update({tweet.tweet_id for tweet in found} - {tweet.tweet_id for tweet in shown})
             tweets += shown
         return tweets[:wanted]
 

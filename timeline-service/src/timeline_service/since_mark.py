@@ -4,10 +4,12 @@ Rule: ids are in the order of time, but tweets become visible a little out of it
 one than for another. So a mark is not the newest id. It is the newest id old enough for all below it to have arrived,
 and those above that were there. What is new is the rest: nothing is shown again, and no late tweet slips past, unless
 it is later than that, or more than MOST others have come since. A mark that answers another one names what that named,
-too: whoever wrote it may have seen what this process, or its store, does not know yet.
+too: whoever wrote it may have seen what this process, or its store, does not know yet. What was there and did not show
+is not named: a tweet may be there before it is known that its author is followed.
 """
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -43,12 +45,13 @@ def settled_id(now: float) -> str:
     return first_id(int((now - SETTLING) * 1000))
 
 
-def write_mark(run: Run, now: float, since: SinceMark = NOTHING) -> str:
-    """Note what is there now, read from the top, and what was seen before."""
+def write_mark(run: Run, now: float, since: SinceMark = NOTHING, hidden: Container[str] = ()) -> str:
+    """Note what is there now, read from the top, but for what did not show; and what was seen before."""
     settled = settled_id(now)
     young = [*takewhile(lambda tweet_id: tweet_id > settled, run.ids)]
     older = run.ids[len(young)] if len(young) < len(run.ids) else run.floor
-    seen = sorted({*young, *(tweet_id for tweet_id in since.above if tweet_id > settled)}, reverse=True)
+    shown = [tweet_id for tweet_id in young if tweet_id not in hidden]
+    seen = sorted({*shown, *(tweet_id for tweet_id in since.above if tweet_id > settled)}, reverse=True)
     floor = max(since.floor, seen[MOST] if len(seen) > MOST else older)
     return encode(".".join([floor, *(tweet_id for tweet_id in seen[:MOST] if tweet_id > floor)]))
 
