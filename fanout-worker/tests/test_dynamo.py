@@ -183,6 +183,12 @@ class TestCelebrities:
         """The row may come later than the first tweet's event."""
         assert DynamoCelebrities(client(), PREFIX).author(somebody()) == Author()
 
+    def test_who_deleted_their_account_is_departed(self, somebody):
+        """For good, whatever else the row has."""
+        gone = somebody()
+        client().put_item(TableName=f"{PREFIX}users", Item={"user_id": {"S": gone}, "deleted_at": {"N": "1"}})
+        assert DynamoCelebrities(client(), PREFIX).author(gone) == Author(is_departed=True)
+
     def test_the_sparse_index_lists_the_celebrities_alone(self, somebody):
         """Readers scan it every few seconds."""
         tables, star, other = DynamoCelebrities(client(), PREFIX), somebody(), somebody()

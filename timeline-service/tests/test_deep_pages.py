@@ -113,3 +113,44 @@ def test_what_was_read_ahead_serves_the_next_page_on_any_replica(deep):
     before = world.database.queries
     assert len(replica(world).home("ann", 2, below).tweets) == 2
     assert world.database.queries == before
+
+
+@pytest.fixture
+def departure(world):
+    """Let somebody whom ann follows say a lot, then all others as much, and then leave."""
+    world.database.follows.add(("ann", "f-more"))
+    said = [world.say("f-0") for _ in range(SAID)]
+    for n in range(1, 2 * CAP):
+        world.say(f"f-{n}")
+    world.dust_settles()
+    world.now += 3_600
+    world.database.gone.add("f-0")
+    return world, said
+
+
+def of_others(world):
+    """What ann is to see, newest first."""
+    return [one for one in world.database.truth("ann") if one.author_id != "f-0"]
+
+
+def test_what_somebody_said_who_departed_takes_no_place_far_down(departure):
+    """A run of it would show nothing, and the next one is not to be read at once."""
+    world, said = departure
+    world.pages.home("ann", 1)
+    world.now += 10
+    above = str(int(said[-1].tweet_id) + 1)
+    expected = [one for one in of_others(world) if one.tweet_id < said[-1].tweet_id]
+    assert world.pages.home("ann", 3, above).tweets == expected[:3]
+
+
+def test_a_rebuild_keeps_nothing_of_who_departed_and_serves_the_pages_below(departure):
+    """By the same names as the pages ask by; whom the timeline shows is as in the tables."""
+    world, said = departure
+    world.pages.home("ann", 1)
+    timeline = world.warm("ann")
+    assert not {*timeline.ids} & {one.tweet_id for one in said}
+    assert "f-0" in timeline.shown
+    asked = world.database.queries
+    expected = [one for one in of_others(world) if one.tweet_id < timeline.floor]
+    assert world.pages.home("ann", 3, timeline.floor).tweets == expected[:3]
+    assert world.database.queries == asked

@@ -248,7 +248,8 @@ class World:
         return TimelineReader(self.nodes, version=version, now=lambda: self.now)
 
     def _builder(self, cache, cap):
-        return Builder(cache, self.authors, self.database, self.slots, cap, FEW, clock=lambda: self.now)
+        parts = cache, self.authors, self.database, self.slots, cap, FEW
+        return Builder(*parts, clock=lambda: self.now, departed=self.database.gone)
 
     def _pages(self, builder, cache, least):
         celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, WAVE, lambda: self.now)

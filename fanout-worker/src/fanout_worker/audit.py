@@ -207,10 +207,11 @@ class Audit:
         return ""
 
     def _is_pushed(self, owner: Owner, author_id: str) -> bool:
-        """Tell whether what an author says belongs into the list, by the rows."""
+        """Tell whether what an author says belongs into the list, by the rows; a rebuild leaves out who departed."""
         if owner.is_author:
             return True
-        return self._celebrities.author(author_id).since is None and self._shows(owner, author_id)
+        author = self._celebrities.author(author_id)
+        return author.since is None and not author.is_departed and self._shows(owner, author_id)
 
     def _shows(self, owner: Owner, author_id: str) -> bool:
         if author_id == owner.user_id:

@@ -26,7 +26,7 @@ class DynamoCelebrities:
             answer = self._dynamodb.get_item(
                 TableName=self._table,
                 Key={USERS.user_id: {"S": user_id}},
-                ProjectionExpression="followers_count, celebrity_since, celebrity_until",
+                ProjectionExpression="followers_count, celebrity_since, celebrity_until, deleted_at",
                 ConsistentRead=True,
             )
         item: Any = answer.get("Item", {})
@@ -34,6 +34,7 @@ class DynamoCelebrities:
             followers_count=int(item.get(USERS.followers_count, {"N": "0"})["N"]),
             since=item.get(USERS.celebrity_since, {}).get("S"),
             until=item.get(USERS.celebrity_until, {}).get("S"),
+            is_departed=USERS.deleted_at in item,
         )
 
     def celebrities(self) -> frozenset[str]:

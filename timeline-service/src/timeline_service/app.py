@@ -78,7 +78,7 @@ def create_app(
     departed = Departed(profiles.departed, time.monotonic)
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     authors = Authors(follows, mutes)
-    builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build)
+    builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build, departed=departed)
     celebrity_tweets = CelebrityTweets(index.among, cache.authors, builder, settings.celebrities_a_wave, time.monotonic)
     bodies = Bodies(cache, tweets)
     renewals = Renewals(

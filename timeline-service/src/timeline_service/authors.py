@@ -4,7 +4,7 @@ Rule: nobody who has blocked, or is blocked, is followed: a block takes the foll
 and the same event as for any unfollow takes them out of the timelines.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Protocol
 
 
@@ -20,6 +20,11 @@ class Mutes(Protocol):
 
     def muted(self, user_id: str) -> frozenset[str]:
         """Return whom the user has muted, strongly consistent."""
+
+
+def present(authors: Iterable[str], user_id: str, departed: Container[str]) -> frozenset[str]:
+    """Leave out who deleted their account, but for the reader: their ids would take the place of what shows."""
+    return frozenset(each for each in authors if each == user_id or each not in departed)
 
 
 class Authors:

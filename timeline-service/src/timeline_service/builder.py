@@ -7,7 +7,7 @@ marker. A thread renews it, so that it lives for as long as its builder does, ho
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Protocol, TypeVar
@@ -20,7 +20,7 @@ from murmuration_timelines.read_ahead import ReadAhead
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
-from timeline_service.authors import Authors
+from timeline_service.authors import Authors, present
 from timeline_service.reads_ahead import MANY, ReadsAhead
 from timeline_service.rebuild_slots import RebuildSlots
 
@@ -76,8 +76,9 @@ class Builder:
         few: int = FEW,
         run: AtOnce = at_once,
         clock: Callable[[], float] = time.time,
+        departed: Container[str] = frozenset(),
     ) -> None:
-        """run: does one thing for a user at a time, wherever it likes."""
+        """run: does one thing for a user at a time, wherever it likes. departed: who deleted their account."""
         self.ahead = ReadsAhead(cache, clock)
         self._cache = cache
         self._authors = authors
@@ -86,6 +87,7 @@ class Builder:
         self._cap = cap
         self._few = few
         self.run = run
+        self._departed = departed
 
     def home(self, user_id: str) -> Timeline:
         """Build a cold home timeline and cache it; while another builds it, return what we read and cache nothing."""
@@ -154,12 +156,17 @@ class Builder:
             self.ahead.keep(user_id, gathered.wanted, timeline.ids[len(timeline.ids) // 2], run)
 
     def _read(self, user_id: str, gathered: Gathered) -> Timeline:
-        """Read whose tweets the user reads now, and the tweets of those whose are not yet gathered."""
-        authors = gathered.wanted = self._authors.of(user_id, self._cache.noted(user_id))
-        if new := authors - gathered.authors:
+        """Read whose tweets the user reads now, and the tweets of those whose are not yet gathered.
+
+        Who departed is among whom the timeline shows, as in the tables; what they said is not in it.
+        """
+        authors = self._authors.of(user_id, self._cache.noted(user_id))
+        gathered.wanted = present(authors, user_id, self._departed)
+        if new := gathered.wanted - gathered.authors:
             gathered.runs.append(self.gather(new, TOP, self._cap))
             gathered.authors |= new
-        return self._complete(union(gathered.runs, count=self._cap), authors)
+        whole = self._complete(union(gathered.runs, count=self._cap), gathered.wanted)
+        return Timeline(whole.ids, whole.floor, Shown.of(authors))
 
     def _complete(self, run: Run, authors: frozenset[str]) -> Timeline:
         """Add what the index may not have yet; what it does not have any more is deleted, and mostly known to be."""

@@ -10,7 +10,7 @@ from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import TOP, Run, Timeline, union
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.tweets import Tweet
-from timeline_service.authors import Authors
+from timeline_service.authors import Authors, present
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder, Tweets
 from timeline_service.celebrity_tweets import CelebrityTweets
@@ -149,7 +149,7 @@ class Pages:
             noted = self._cache.noted(user_id)
         except RedisAwayError:  # an index that lags is all there is
             noted = []
-        return self._authors.of(user_id, noted)
+        return present(self._authors.of(user_id, noted), user_id, self._departed)
 
     def _cached(self, user_id: str, descent: Descent, ample: int, newest: int | None) -> Iterator[Stretch]:
         """Give what the cache holds, or so many of the newest ids of it; build it first where it is cold."""

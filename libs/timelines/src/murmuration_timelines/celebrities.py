@@ -16,6 +16,7 @@ class Author:
     followers_count: int = 0
     since: str | None = None
     until: str | None = None
+    is_departed: bool = False
 
     def is_pushed(self, tweet_id: str) -> bool:
         """Tell whether a tweet of this author goes into the followers' timelines."""
