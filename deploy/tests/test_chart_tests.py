@@ -109,6 +109,7 @@ WORKERS = {
     "follow-finisher": "follow-service/chart/templates/finisher.yaml",
     "follow-grpc": "follow-service/chart/templates/grpc.yaml",
     "follow-keeper": "follow-service/chart/templates/keeper.yaml",
+    "timeline-auditor": "fanout-worker/chart/templates/audit.yaml",
     "tweet-eraser": "tweet-service/chart/templates/eraser.yaml",
 }
 

@@ -182,6 +182,14 @@ def test_whatever_has_metrics_is_scraped(environment):
             assert values["serviceMonitor"]["enabled"] is True, chart.name
 
 
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_audit_of_timelines_runs_where_its_alarms_see_what_it_found(environment):
+    """As a process, which is scraped; a CronJob that finds differences succeeds, and nobody reads its log."""
+    chart = CHARTS["fanout-worker"]
+    values = yaml.safe_load(chart.environment(environment).read_text())
+    assert {**chart.values["audit"], **values.get("audit", {})}["everySeconds"] == 3600
+
+
 def test_an_upgrade_of_many_pods_does_not_take_them_one_by_one():
     """Where an autoscaler is on in production: thirty pods, each of a minute, outlast progressDeadlineSeconds."""
     for chart in CHARTS.values():

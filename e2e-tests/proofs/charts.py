@@ -28,7 +28,7 @@ from murmuration_testkit.services import PROCESSES, SERVICES, Process
 
 STACK = ""
 TIME_LIMIT_S = 3_000  # helm is built twice, the first time
-CRON_JOBS = {"count-reconciler", "timeline-auditor"}  # processes of the local stack; in Kubernetes they are CronJobs
+CRON_JOBS = {"count-reconciler"}  # processes of the local stack; in Kubernetes they are CronJobs
 WITHOUT_SCHEMA = {"ScaledObject", "ServiceMonitor", "HTTPRoute"}  # of others' CRDs
 ENDS_SOON_S = 3.0  # of its grace: for the process to end after its work
 LIVE = 7  # pods of a running release, another number than any values give
@@ -50,7 +50,7 @@ CHOICES: tuple[Mapping[str, Any], ...] = (
     {"grpc": {"enabled": True, "callers": [{"podSelector": {"matchLabels": {"app": "ads"}}}]}},
     {"grpc": {"enabled": True, "files": dict.fromkeys(GRPC_FILES, SECRET)}},
     {"reconcile": {"everySeconds": 3600}},
-    {"audit": {"everySeconds": 3600}},
+    {"audit": {"everySeconds": 0}},
     {"podAnnotations": {"example/who": "us"}, "podLabels": {"team": "timelines"}, "priorityClassName": "high"},
     {"imagePullSecrets": [{"name": "pull"}], "nodeSelector": {"kubernetes.io/arch": "amd64"}},
     {"secrets": {"KAFKA_SASL_PASSWORD": SECRET, "SCHEMA_REGISTRY_PASSWORD": SECRET}},
