@@ -2,6 +2,7 @@
 
 import pytest
 
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_timelines.merge import TOP
 from timeline_service.deep_pages import DeepPages
 from timeline_service.reads_ahead import MANY, QUERIES_A_SECOND
@@ -73,6 +74,30 @@ def test_what_was_read_is_kept_by_the_process_while_redis_is_away(world):
     for _ in range(2):
         assert pages(world).run("ann", authors, TOP, 3).ids[:3] == ids[:3]
     assert world.database.queries > asked
+
+
+def test_what_was_read_is_kept_and_paced_by_the_process_while_redis_refuses_writes(world):
+    """Its disk is full, or its replicas are gone: it answers, and does not have it. Then it counts what it has."""
+    authors, ids = world.authors.of("ann", []), sorted(world.database.said, reverse=True)
+
+    def refuse(name, _keys):
+        if name == "set":
+            raise RedisAwayError("MISCONF")
+
+    world.nodes.before = refuse
+    pages(world).run("ann", authors, ids[50], 3)
+    asked = world.database.queries
+    assert pages(world).run("ann", authors, ids[51], 3).ids[:3] == ids[52:55]
+    with pytest.raises(BusyError) as busy:
+        pages(world).run("ann", authors, ids[40], 3)
+    assert world.database.queries == asked
+    world.now += busy.value.retry_after_seconds
+    world.nodes.before = lambda *_: None
+    pages(world).run("ann", authors, ids[40], 3)
+    world.builder.ahead.keep("ann", authors, ids[20], world.builder.gather(authors, ids[20], 3))
+    asked = world.database.queries
+    assert pages(world).run("ann", authors, ids[21], 3).ids[:3] == ids[22:25]
+    assert world.database.queries == asked
 
 
 def test_who_joined_the_read_of_another_page_is_told_to_come_again(world):

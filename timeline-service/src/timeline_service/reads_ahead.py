@@ -1,4 +1,4 @@
-"""What was read below the lists, kept for the next page: in Redis for any process, or in this one while Redis is away.
+"""What was read below the lists, kept for the next page: in Redis for any process, or in this one if Redis does not.
 
 Rule: a reader who follows many pays for each read with a pause before the next one, so that they cost QUERIES_A_SECOND
 in the mean, whatever cursors they make up.
@@ -53,10 +53,15 @@ class ReadsAhead:
             if len(self._held) >= MOST_HELD:
                 self._held.clear()
             self._held[user_id] = now + READ_AHEAD_SECONDS, ahead
+        else:
+            self._held.pop(user_id, None)
 
     def _known(self, user_id: str, now: float) -> ReadAhead | None:
+        """Return what was kept last: a Redis that refuses writes answers all the same, and does not have it."""
+        until, held = self._held.get(user_id, (now, None))
+        if held and until > now:
+            return held
         try:
             return self._cache.read_ahead(user_id)
         except RedisAwayError:
-            until, ahead = self._held.get(user_id, (now, None))
-            return ahead if until > now else None
+            return None
