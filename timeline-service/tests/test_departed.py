@@ -32,3 +32,17 @@ def test_a_process_that_never_read_it_is_not_ready():
     with pytest.raises(StoreAwayError, match="not yet said"):
         departed.check()
     assert "ann" not in departed
+
+
+def test_how_old_the_set_is_tells_since_when_it_cannot_be_read():
+    """Meanwhile the old one serves."""
+    answers, now = iter([{"ann"}]), [0.0]
+    departed = Departed(lambda: next(answers), lambda: now[0])
+    now[0] = 2.0
+    assert departed.age() == now[0]
+    departed.refresh()
+    assert departed.age() == 0
+    now[0] += 7
+    with pytest.raises(StopIteration):
+        departed.refresh()
+    assert ("ann" in departed, departed.age()) == (True, 7)

@@ -103,6 +103,7 @@ def create_app(
     )
     metrics.EDGES_AGE.set_function(mark.age)
     metrics.CELEBRITIES_AGE.set_function(index.age)
+    metrics.DEPARTED_AGE.set_function(departed.age)
     metrics.REBUILDS.set_function(lambda: slots.taken)
 
     def check_dynamodb() -> None:

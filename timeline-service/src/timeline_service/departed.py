@@ -21,6 +21,7 @@ class Departed:
         self._read = read
         self._clock = clock
         self._until: dict[str, float] | None = None
+        self._read_at = clock()
 
     def __contains__(self, user_id: object) -> bool:
         """Tell whether somebody deleted their account lately."""
@@ -36,6 +37,11 @@ class Departed:
         now = self._clock()
         there = dict.fromkeys(self._read(), now + REMEMBERED_SECONDS)
         self._until = {user_id: until for user_id, until in (self._until or {}).items() if until > now} | there
+        self._read_at = now
+
+    def age(self) -> float:
+        """Return how many seconds ago the set was read."""
+        return self._clock() - self._read_at
 
     def keep_fresh(self) -> None:
         """Read the set every second in a thread, for as long as the process lives."""
