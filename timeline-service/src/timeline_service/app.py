@@ -126,6 +126,6 @@ def create_app(
             index.keep_fresh,
             mark.keep_fresh,
             departed.keep_fresh,
-            partial(readiness.keep_looking, {"dynamodb": check_dynamodb, "redis": cache.check}),
+            partial(readiness.keep_looking, {"dynamodb": check_dynamodb, "redis": cache.check_pages}),
         ],
     )

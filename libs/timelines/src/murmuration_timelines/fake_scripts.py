@@ -157,6 +157,9 @@ class FakeScripts:
     def _smembers(self, key: str) -> set[str]:
         return {*self.values.get(key, ())}
 
+    def _llen(self, key: str) -> int:
+        return len(self.values.get(key, ()))
+
     def _zrange(self, key: str, _first: int, _last: int) -> list[str]:
         return sorted(self.values.get(key, ()))
 

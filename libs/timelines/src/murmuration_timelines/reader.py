@@ -39,6 +39,19 @@ class TimelineReader:
         """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us read a timeline."""
         self._nodes.check(lambda: self.home.load([layout.NOBODY]))
 
+    def check_pages(self) -> None:
+        """Raise the same unless it lets us read all else that pages do: rights of which `check` needs none."""
+
+        def use() -> None:
+            self.home.load([layout.NOBODY])
+            self.noted(layout.NOBODY)
+            self.edges_settled()
+            self.read_ahead(layout.NOBODY)
+            with self._nodes.errors_named():
+                self._nodes.command("LLEN", layout.home_timeline(layout.NOBODY))
+
+        self._nodes.check(use)
+
     def noted(self, user_id: str) -> list[str]:
         """Return the followees whose edge changed lately: an index may not know yet."""
         with self._nodes.errors_named():

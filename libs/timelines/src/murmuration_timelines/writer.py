@@ -13,7 +13,7 @@ from typing import Any
 
 from murmuration_runtime.redis_nodes import Argument, Item, Nodes
 from murmuration_timelines import layout
-from murmuration_timelines.edges import Partition, field_of
+from murmuration_timelines.edges import PARTITIONS, Partition, field_of
 from murmuration_timelines.scripts import AGREE, INSERT, NOTE, REMEMBER, SETTLE
 from murmuration_timelines.shown import digest
 
@@ -28,8 +28,16 @@ class TimelineWriter:
         self._nodes = nodes
 
     def check(self) -> None:
-        """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us write a timeline."""
-        self._nodes.check(lambda: self.insert("", [layout.NOBODY]))
+        """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us write what we do.
+
+        That is a timeline, and until when edges are settled: 0 says nothing.
+        """
+
+        def use() -> None:
+            self.insert("", [layout.NOBODY])
+            self.settle({min(PARTITIONS): 0})
+
+        self._nodes.check(use)
 
     def add_recent(self, author_id: str, tweet_id: str) -> None:
         """Keep the tweet among its author's recent ones."""
