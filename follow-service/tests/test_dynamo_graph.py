@@ -252,7 +252,7 @@ class Promises:
         assert graph.lists.among([]) == set()
 
     def test_who_may_be_suggested_is_read_as_the_tables_are(self, graph, somebody):
-        """Who has a profile, wants to be found, and has nothing to do with one yet; whoever mutes one may be, too."""
+        """Who has a profile, wants to be found, and has nothing to do with one yet; a reason is who is there."""
         me, nobody = somebody(), somebody()
         fit, followed, asked, blocked, blocking, muted, muting, dismissed, hidden, gone = others = [
             somebody() for _ in range(10)
@@ -267,13 +267,11 @@ class Promises:
         graph.blocks.mute(me, muted, 1)
         graph.blocks.mute(muting, me, 1)
         graph.suggestible.dismiss(me, dismissed, 1)
+        graph.follows.add(Edge(me, gone), 1)
         graph.profiles.delete(gone, 2)
-        found = graph.suggestible.look(me, [*others, nobody], [], named=False)
-        assert {each: seen.profile.user_id for each, seen in found.fit.items()} == {fit: fit, muting: muting}
-        for named in (False, True):
-            found = graph.suggestible.look(me, [], [followed, fit, nobody], named=named)
-            names = {each: profile and profile.display_name for each, profile in found.friends.items()}
-            assert names == {followed: "Somebody" if named else None}
+        found = graph.suggestible.look(me, [*others, nobody], [followed, fit, gone, nobody])
+        assert {each: seen.profile.user_id for each, seen in found.fit.items()} == {fit: fit}
+        assert {each: profile.display_name for each, profile in found.friends.items()} == {followed: "Somebody"}
 
     def test_a_dismissal_keeps_its_first_time(self, graph, dynamodb, somebody):
         """However often it is repeated."""
