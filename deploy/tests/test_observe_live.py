@@ -14,7 +14,7 @@ from murmuration_testkit.waiting import eventually
 pytestmark = pytest.mark.stack
 PROMETHEUS_OWN = {"up", "ALERTS"}
 MADE_BY_RULES = {rule["record"] for rule in expressions.rules() if "record" in rule}
-OF_TROUBLE = frozenset({"status", "reason", "source"})  # values that a healthy stack has not got
+OF_TROUBLE = frozenset({"code", "status", "reason", "source"})  # values that a healthy stack has not got
 KINDS = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 
 
