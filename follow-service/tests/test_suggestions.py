@@ -1,5 +1,8 @@
 """What a page of suggestions promises, whatever happened since its list was made."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -133,3 +136,25 @@ def test_the_same_page_is_looked_up_once_a_second():
     now[0] += HELD_SECONDS
     assert ask(first, 0, 4) == [PEOPLE[1], *PEOPLE[3:7]]
     assert len(held) == 1  # those whose second is over take no memory
+
+
+def test_who_asks_while_a_page_is_looked_up_waits_for_that_look():
+    """Else a page that many ask for is looked up by all of them at the end of each second, and stores drown."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(Tables):
+        def look(self, *asked):
+            begun.set()
+            assert go_on.wait(30)
+            return super().look(*asked)
+
+    tables = Slow()
+    held = HeldPages(tables, lambda: 0.0)
+    listed = Listed(VERSION, [Suggestion(each) for each in PEOPLE[1:]])
+    with ThreadPoolExecutor(4) as threads:
+        asking = [threads.submit(held.page, ME, listed, 5, 0, named=False) for _ in range(4)]
+        assert begun.wait(30)
+        go_on.set()
+        pages = [each.result() for each in asking]
+    assert len(tables.asked) == 1
+    assert all(each is pages[0] for each in pages)
