@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from cdc_bridge.account_states import Gone
+from cdc_bridge.account_states import ATTRIBUTES, Gone
 from cdc_bridge.translate import translate
 from contracts import TOPICS, Event, Topic
 from contracts.tables import FOLLOWERS, TWEETS, USERS
@@ -44,17 +44,7 @@ TABLES: Mapping[str, Table] = {
     ),
     USERS.name: Table(
         key=(USERS.user_id, USERS.version),
-        attributes=(
-            USERS.user_id,
-            USERS.version,
-            USERS.display_name,
-            USERS.is_private,
-            USERS.discoverable,
-            USERS.followers_count,
-            USERS.following_count,
-            USERS.created_at,
-            USERS.deleted_at,
-        ),
+        attributes=ATTRIBUTES,
         records=TOPICS["UserChanged"],
         then_read=(TOPICS["UserChanged"],),
     ),
