@@ -51,7 +51,7 @@ def test_each_edge_may_count_its_callers_in_the_redis_of_limits_and_nothing_else
 @pytest.mark.parametrize(
     ("user", "runs", "more"),
     [
-        ("follow-service", (suggested.NOTE, suggested.FIND, suggested.DISMISS, suggested.WRITE), {"~dismissed:*"}),
+        ("follow-service", (suggested.NOTE, suggested.FIND, suggested.WRITE), set()),
         ("suggestions", (suggested.NOTE, suggested.WRITE, suggested.SWITCH, suggested.FORGET), {"+scan"}),
     ],
 )

@@ -8,7 +8,7 @@ from murmuration_testkit.people import Person
 from murmuration_testkit.processes import caught_up, page, stopped
 from murmuration_testkit.waiting import eventually, steadily
 
-LATE_S = 5  # murmuration_timelines.edges.LATE_SECONDS: then pages confirm their authors
+LATE_S = 5  # murmuration_runtime.settled.LATE_SECONDS: then pages confirm their authors
 
 
 @pytest.mark.parametrize("process", ["fanout-worker", "cdc-bridge"])

@@ -1,10 +1,13 @@
-"""A Cache in memory, in which nothing expires: what the Lua scripts do, said a second time."""
+"""A Cache and Pages in memory, in which nothing expires: what the Lua scripts do, said a second time."""
 
 import itertools
 from dataclasses import dataclass, field
 
 from follow_service.cache import BUSY, MOST, MOST_NOTED, SLACK, Fill, Kind, Known, Newest
+from follow_service.kept_pages import MOST as MOST_PAGES
+from follow_service.kept_pages import Opened
 from follow_service.lists import Row
+from murmuration_runtime.errors import RedisAwayError
 
 
 @dataclass
@@ -110,3 +113,39 @@ class MemoryCache:
             kept = self.states.get(each.user_id)
             if kept is None or each.version > kept.version:
                 self.states[each.user_id] = each
+
+
+class MemoryPages:
+    """The Pages; `now` (ms) is their clock."""
+
+    def __init__(self):
+        self.readers, self.noted, self.now, self.is_away = {}, {}, 1_000_000, False
+        self._marks = itertools.count()
+
+    def open(self, user_id, asked):
+        self._check()
+        mark, pages = self.readers.setdefault(user_id, (f"m{next(self._marks)}", {}))
+        return Opened(self.now, mark, pages.get(asked))
+
+    def commit(self, user_id, asked, mark, text):
+        self._check()
+        stands, pages = self.readers.get(user_id, (None, {}))
+        if stands == mark and len(pages) < MOST_PAGES:
+            pages[asked] = text
+
+    def drop(self, user_ids):
+        self._check()
+        for user_id in user_ids:
+            self.readers.pop(user_id, None)
+
+    def note_gone(self, user_ids):
+        self._check()
+        self.noted |= dict.fromkeys(user_ids, self.now)
+
+    def gone(self, since):
+        self._check()
+        return sorted(((who, at) for who, at in self.noted.items() if at >= since), key=lambda each: each[1])[:2]
+
+    def _check(self):
+        if self.is_away:
+            raise RedisAwayError("this test has taken it away")

@@ -9,7 +9,7 @@ class SuggestedInMemory:
 
     def __init__(self):
         self.is_away = False
-        self.counting, self.of_runs, self.online, self.dismissed = None, {}, {}, {}
+        self.counting, self.of_runs, self.online = None, {}, {}
 
     def write(self, run, lists):
         """Write a run and switch to it; the one before stays for who still reads it, and no third one."""
@@ -29,12 +29,8 @@ class SuggestedInMemory:
     def find(self, user_id, version):
         self.check()
         of_run = self.of_runs.get(version, {}).get(user_id)
-        return Found(of_run, self.online.get(user_id), frozenset(self.dismissed.get(user_id, ())))
+        return Found(of_run, self.online.get(user_id))
 
     def keep(self, user_id, suggestions):
         self.check()
         self.online[user_id] = [*suggestions]
-
-    def dismiss(self, user_id, person_id):
-        self.check()
-        self.dismissed.setdefault(user_id, set()).add(person_id)

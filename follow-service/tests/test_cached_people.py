@@ -14,10 +14,11 @@ from follow_service.dynamo_adjacency import DynamoAdjacency
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.dynamo_lists import DynamoLists
 from follow_service.lists import Listed, Row
+from follow_service.settled_cache import SettledCache
 from murmuration_runtime.errors import RedisAwayError
 
 from .conftest import ISSUER, SETTINGS
-from .memory import MemoryCache
+from .memory import MemoryCache, MemoryPages
 
 SOURCE = Source("shard-1", 1)
 
@@ -82,7 +83,7 @@ def tell(cache, tables):
     """Have the keeper hear of an edge, or of a block."""
 
     def apply(kind, who, whom):
-        keeper.apply(cache, tables, [kind("e", SOURCE, who, whom, True)])
+        keeper.apply(cache, MemoryPages(), tables, [kind("e", SOURCE, who, whom, True)])
 
     return apply
 
@@ -229,6 +230,35 @@ def test_all_is_served_while_the_cache_is_away(join, call, dynamodb, reads, cloc
     answer = http.get("/v1/users/bob/followers?expand=author", headers=carol)
     assert names(answer) == ["alice"]
     assert {outcome for _, outcome in reads} == {"away"}
+
+
+def test_what_is_not_known_to_be_settled_is_not_shown(dynamodb, cache, clock, join, call, reads):
+    """Events stand still: the tables say who is blocked and who follows; what is kept serves again when they go on."""
+    settled = [True]
+    graph = dynamo_graph(
+        dynamodb,
+        "",
+        cache=SettledCache(cache, lambda: settled[0]),
+        count=lambda of, outcome, number: reads.update({(of, outcome): number}),
+    )
+    http = create_app(SETTINGS, graph=graph, keys=ISSUER, now=lambda: clock.now).test_client()
+
+    def ask(path):
+        return http.get(f"/v1{path}", headers=ISSUER.bearer("carol"))
+
+    join("alice", "bob", "carol")
+    assert ask("/users/alice").status_code == ask("/users/bob/followers").status_code == 200
+    call("alice", "PUT /users/carol/block")
+    call("alice", "POST /users/bob/follow")
+    settled[0] = False
+    reads.clear()
+    assert ask("/users/alice").status_code == 404
+    assert names(ask("/users/bob/followers")) == []  # she blocks who asks
+    assert {outcome for _, outcome in reads} == {"away"}
+    settled[0] = True
+    dynamodb.calls.clear()
+    assert ask("/users/bob").status_code == 200
+    assert not dynamodb.calls
 
 
 def test_what_a_cold_cache_costs(join, call, dynamodb):

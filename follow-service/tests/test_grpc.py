@@ -14,7 +14,7 @@ import pytest
 from follow_service import api
 from follow_service.grpc_api import COST_OF_CURSOR, COSTS, ROUTES
 from follow_service.grpc_calls import STATUSES
-from follow_service.held_pages import HeldPages
+from follow_service.kept_pages import KeptPages
 from follow_service.suggestion_lists import SuggestionLists
 from murmuration_edge.limits import EXTRA_COSTS
 from murmuration_edge.problems import EVERYWHERE, WITH_QUERY
@@ -177,7 +177,7 @@ def test_a_page_that_cannot_be_is_refused(rpc, join, about):
 
 def test_calls_cost_what_http_s_cost(graph):
     """A client cannot get more by asking the other way."""
-    suggested = SuggestionLists(None, graph.lists, float), HeldPages(graph.suggestible, float)
+    suggested = SuggestionLists(None, graph.lists, float), KeptPages(None, bool)
     declared = {each.name: each for each in api.operations(graph, *suggested, lambda: 0, 0).by_endpoint.values()}
     assert {name: declared[route].cost for name, route in ROUTES.items()} == COSTS
     assert EXTRA_COSTS["cursor"] == COST_OF_CURSOR

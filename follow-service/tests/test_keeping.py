@@ -6,15 +6,26 @@ from types import SimpleNamespace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts import TOPICS, BlockChanged, FollowChanged, Source, Tombstone, UserChanged
+from contracts import (
+    TOPICS,
+    BlockChanged,
+    FollowChanged,
+    FollowRequestChanged,
+    MuteChanged,
+    Source,
+    Tombstone,
+    UserChanged,
+)
 from contracts.profiles import Display, Profile
 from follow_service import keeper
 from follow_service.cache import Kind, Member, Newest, State, corrected, first, from_text, to_text
 from follow_service.cached_people import fill
+from follow_service.kept_pages import Asked
+from follow_service.kept_topics import PARTITIONS, TABLES
 from follow_service.lists import Row
 from murmuration_worker.examples import example_batches
 
-from .memory import MemoryCache
+from .memory import MemoryCache, MemoryPages
 from .stepwise import Call
 
 FANS = ("ana", "bob")
@@ -79,7 +90,7 @@ class World:
     """Everything that goes on at once."""
 
     def __init__(self, lag):
-        self.cache, self.tables = MemoryCache(), Tables(lag)
+        self.cache, self.pages, self.tables = MemoryCache(), MemoryPages(), Tables(lag)
         self.calls, self.queue, self.told, self.states, self.now = [], [], [], [], 1_000
         for each in LISTS:
             fill(self.cache, self.tables, *each)
@@ -95,12 +106,12 @@ class World:
     def event(self, _):
         if self.queue:
             self.told.append(event := self.queue.pop(0))
-            self._start(lambda cache, tables: keeper.apply(cache, tables, [event]), event)
+            self._start(lambda cache, tables: keeper.apply(cache, self.pages, tables, [event]), event)
 
     def replay(self, number):
         if self.told:
             event = self.told[number % len(self.told)]
-            self._start(lambda cache, tables: keeper.apply(cache, tables, [event]), event)
+            self._start(lambda cache, tables: keeper.apply(cache, self.pages, tables, [event]), event)
 
     def fill(self, number):
         self._start(lambda cache, tables: fill(cache, tables, *LISTS[number]))
@@ -114,7 +125,7 @@ class World:
 
     def tell(self, number):
         if self.states:
-            keeper.apply(self.cache, self.tables, [self.states[number % len(self.states)]])
+            keeper.apply(self.cache, self.pages, self.tables, [self.states[number % len(self.states)]])
 
     def step(self, number):
         if self.calls:
@@ -133,7 +144,7 @@ class World:
             while self.calls:
                 self._step(len(self.calls) - 1)
         for state in reversed(self.states):
-            keeper.apply(self.cache, self.tables, [state])
+            keeper.apply(self.cache, self.pages, self.tables, [state])
 
     def _start(self, do, event=None):
         self.calls.append((call(self.cache, self.tables, do), event))
@@ -196,19 +207,43 @@ def test_every_example_of_every_topic_is_taken():
         for _, batch in example_batches(topic):
             (event,) = batch.events
             taken.append(type(event))
-            cache = MemoryCache()
+            cache, pages = MemoryCache(), MemoryPages()
+            for reader in keeper.readers_of(event):
+                pages.open(reader, Asked("", "", 20))
             changes = keeper.changes_of(event)
             for each in changes:
                 cache.commit(each.kind, each.owner_id, cache.begin(each.kind, each.owner_id), Newest([], whole=True))
-            keeper.apply(cache, SimpleNamespace(at=lambda members: dict.fromkeys(members, 7)), batch.events)
+            keeper.apply(cache, pages, SimpleNamespace(at=lambda members: dict.fromkeys(members, 7)), batch.events)
+            assert pages.readers == {}
             for kind, owner_id, user_id in changes:
                 assert cache.newest(kind, owner_id, 9) == Newest([Row(user_id, 7)], whole=True)
             if isinstance(event, UserChanged):
                 assert cache.states[event.user_id] == keeper.state_of(event)
                 assert (cache.states[event.user_id].profile is None) == (event.deleted_at is not None)
+                assert (event.user_id in pages.noted) == (event.deleted_at is not None or not event.discoverable)
             if isinstance(event, Tombstone):
                 assert cache.states[event.key] == State(event.key, event.version, None)
-    assert {*taken} == {UserChanged, Tombstone, FollowChanged, BlockChanged}
+                assert event.key in pages.noted
+    assert {*taken} == {UserChanged, Tombstone, FollowChanged, FollowRequestChanged, BlockChanged, MuteChanged}
+
+
+def test_what_is_kept_is_settled_by_all_that_the_keeper_hears():
+    """Each topic, each partition, each with the table behind it: one that nobody asks about could hide a block."""
+    heard = {topic.name: topic for topic in TOPICS.values() if "follow-service" in topic.consumers}
+    assert {*heard} == {*TABLES}
+    assert len(PARTITIONS) == sum(topic.partitions for topic in heard.values())
+    assert all(heard[topic].source.startswith(f"table {table}.") for topic, table in TABLES.items())
+
+
+def test_whose_suggestions_an_event_changes():
+    """Both whose tie it is, where either may not be shown the other."""
+    ends = "e", SOURCE, "ana", "bob"
+    for event, readers in (
+        (FollowChanged(*ends, following=True), {"ana"}),
+        (BlockChanged(*ends, blocking=True), {"ana", "bob"}),
+        (MuteChanged(*ends, muting=False), {"ana", "bob"}),
+    ):
+        assert {*keeper.readers_of(event)} == readers
 
 
 def test_who_is_in_which_lists():

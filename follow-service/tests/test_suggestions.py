@@ -1,14 +1,10 @@
 """What a page of suggestions promises, whatever happened since its list was made."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contracts.profiles import Display, Profile
-from follow_service.held_pages import HELD_SECONDS, HeldPages
 from follow_service.people import Seen
 from follow_service.suggestions import Listed, Looked, from_cursor, page, to_cursor
 from murmuration_edge.cursors import BadCursorError, encode
@@ -56,11 +52,11 @@ def walk(tables, listed, limit):
     return pages
 
 
-@given(lists, people, people, st.integers(1, 50))
-def test_nobody_is_suggested_whom_they_must_not_be_and_pages_are_full(suggestions, unfit, dismissed, limit):
+@given(lists, people, st.integers(1, 50))
+def test_nobody_is_suggested_whom_they_must_not_be_and_pages_are_full(suggestions, unfit, limit):
     """Each of the others once, in the order of the list; every page but the last has as many as were asked for."""
-    pages = walk(Tables(unfit), Listed(VERSION, suggestions, dismissed), limit)
-    wanted = [each.user_id for each in suggestions if each.user_id not in unfit | dismissed | {ME}]
+    pages = walk(Tables(unfit), Listed(VERSION, suggestions), limit)
+    wanted = [each.user_id for each in suggestions if each.user_id not in unfit | {ME}]
     assert [each for found in pages for each in found] == wanted
     assert all(len(found) == limit for found in pages[:-1])
     assert pages[-1] or pages == [[]]
@@ -83,7 +79,7 @@ def test_what_happens_between_two_pages_hides_and_repeats_nobody_else(suggestion
 @given(lists, st.sets(st.sampled_from(FRIENDS)))
 def test_reasons_are_friends_who_are_still_followed(suggestions, followed):
     """Whoever was unfollowed is named no more, and counted no more."""
-    found = page(Tables(followed=followed), ME, Listed(VERSION, suggestions), 50, named=True)
+    found = page(Tables(followed=followed), ME, Listed(VERSION, suggestions), 50)
     made = {each.user_id: each for each in suggestions}
     for row in found.rows:
         before = made[row.suggestion.user_id]
@@ -93,11 +89,11 @@ def test_reasons_are_friends_who_are_still_followed(suggestions, followed):
 
 
 def test_a_page_of_which_few_are_gone_is_looked_at_twice():
-    """First as many as it needs, then a few more; nobody is looked at of whom Redis knows already."""
+    """First as many as it needs, then a few more."""
     suggestions = [Suggestion(each) for each in PEOPLE]
     tables = Tables(PEOPLE[5:7])
-    page(tables, ME, Listed(VERSION, suggestions, {PEOPLE[3]}), 20)
-    assert tables.asked == [19, 10]
+    page(tables, ME, Listed(VERSION, suggestions), 20)
+    assert tables.asked == [20, 10]
 
 
 @given(st.integers(0, 999_999), st.sampled_from([VERSION, "online"]))
@@ -114,47 +110,3 @@ def test_a_cursor_that_was_not_handed_out_is_refused(text):
     """Whatever is in it."""
     with pytest.raises(BadCursorError):
         from_cursor(encode(text))
-
-
-def test_the_same_page_is_looked_up_once_a_second():
-    """Another place, another person's, one after a dismissal and that of a second later are looked up anew."""
-    now, tables = [0.0], Tables()
-    held = HeldPages(tables, lambda: now[0])
-    suggestions = [Suggestion(each) for each in PEOPLE[1:]]
-    first, dismissed = Listed(VERSION, suggestions), Listed(VERSION, suggestions, {PEOPLE[1]})
-
-    def ask(listed, begin, times):
-        found = held.page(ME, listed, 5, begin, named=False)
-        assert len(tables.asked) == times
-        return [each.suggestion.user_id for each in found.rows]
-
-    assert ask(first, 0, 1) == ask(first, 0, 1) == PEOPLE[1:6]
-    assert ask(first, 5, 2) == PEOPLE[6:11]
-    assert ask(dismissed, 0, 3) == PEOPLE[2:7]
-    tables.unfit.add(PEOPLE[2])
-    assert ask(first, 0, 3) == PEOPLE[1:6]
-    now[0] += HELD_SECONDS
-    assert ask(first, 0, 4) == [PEOPLE[1], *PEOPLE[3:7]]
-    assert len(held) == 1  # those whose second is over take no memory
-
-
-def test_who_asks_while_a_page_is_looked_up_waits_for_that_look():
-    """Else a page that many ask for is looked up by all of them at the end of each second, and stores drown."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    class Slow(Tables):
-        def look(self, *asked):
-            begun.set()
-            assert go_on.wait(30)
-            return super().look(*asked)
-
-    tables = Slow()
-    held = HeldPages(tables, lambda: 0.0)
-    listed = Listed(VERSION, [Suggestion(each) for each in PEOPLE[1:]])
-    with ThreadPoolExecutor(4) as threads:
-        asking = [threads.submit(held.page, ME, listed, 5, 0, named=False) for _ in range(4)]
-        assert begun.wait(30)
-        go_on.set()
-        pages = [each.result() for each in asking]
-    assert len(tables.asked) == 1
-    assert all(each is pages[0] for each in pages)

@@ -2,16 +2,20 @@
 
 import pytest
 
+from contracts import BlockChanged, FollowChanged, MuteChanged, Source, Tombstone
+from follow_service import keeper
 from follow_service.app import create_app
 from follow_service.dynamo_remains import DynamoRemains
-from follow_service.held_pages import HELD_SECONDS
+from follow_service.kept_pages import KeptPages
 from follow_service.suggestion_lists import RUN_SECONDS
 from murmuration_suggested.layout import Suggestion
 from murmuration_suggested.runs import Run
 
 from .conftest import ISSUER, SETTINGS, bearer
+from .memory import MemoryCache, MemoryPages
 from .memory_of_suggestions import SuggestedInMemory
 
+SOURCE = Source("shard-1", 1)
 RUN = Run("20261119T010000Z", 1, 1, ("star",))
 LATER = Run("20261120T010000Z", 2, 2, ("star",))
 FRIENDS = ("ben", "bob")
@@ -30,10 +34,45 @@ def ticks():
 
 
 @pytest.fixture
-def http(graph, clock, kept, ticks):
-    now = lambda: clock.now  # noqa: E731
-    app = create_app(SETTINGS, graph=graph, suggested=kept, keys=ISSUER, now=now, clock=lambda: ticks[0])
-    return app.test_client()
+def in_redis():
+    """Where pages are kept, for all processes."""
+    return MemoryPages()
+
+
+@pytest.fixture
+def process(graph, clock, kept, ticks, in_redis):
+    """Start one that rests on what is kept, or does not; return its client, and its pages."""
+
+    def start(*, is_settled=True):
+        pages, now = KeptPages(in_redis, lambda: is_settled), lambda: clock.now
+        app = create_app(
+            SETTINGS, graph=graph, pages=pages, suggested=kept, keys=ISSUER, now=now, clock=lambda: ticks[0]
+        )
+        return app.test_client(), pages
+
+    return start
+
+
+@pytest.fixture
+def http_and_pages(process):
+    return process()
+
+
+@pytest.fixture
+def http(http_and_pages):
+    return http_and_pages[0]
+
+
+@pytest.fixture
+def hear(in_redis, http_and_pages):
+    """Have the keeper hear of something, and the process of that."""
+
+    def apply(event):
+        in_redis.now += 1
+        keeper.apply(MemoryCache(), in_redis, None, [event])
+        http_and_pages[1].refresh()
+
+    return apply
 
 
 @pytest.fixture
@@ -70,26 +109,91 @@ def test_a_page_says_who_and_why_and_where_it_goes_on(call, shown):
     assert len(shown()) == 30
 
 
+HAPPENS = {
+    "POST /users/s03/follow": FollowChanged("e", SOURCE, "ana", "s03", following=True),
+    "PUT /users/s03/block": BlockChanged("e", SOURCE, "ana", "s03", blocking=True),
+    "s03 PUT /users/ana/block": BlockChanged("e", SOURCE, "s03", "ana", blocking=True),
+    "PUT /users/s03/mute": MuteChanged("e", SOURCE, "ana", "s03", muting=True),
+    "s03 PUT /users/ana/mute": MuteChanged("e", SOURCE, "s03", "ana", muting=True),
+    "s03 DELETE /users/me": Tombstone("e", SOURCE, "s03", 9),
+}
+
+
 @pytest.mark.usefixtures("world")
-@pytest.mark.parametrize(
-    ("who", "what"),
-    [
-        ("ana", "POST /users/s03/follow"),
-        ("ana", "PUT /users/s03/block"),
-        ("s03", "PUT /users/ana/block"),
-        ("ana", "PUT /users/s03/mute"),
-        ("s03", "PUT /users/ana/mute"),
-        ("s03", "DELETE /users/me"),
-        ("ana", "DELETE /suggestions/s03"),
-    ],
-)
-def test_whatever_happened_since_is_seen_within_two_seconds(call, shown, ticks, who, what):
-    """And what was looked at is held no longer; one's own dismissal is seen at once."""
+@pytest.mark.parametrize("what", HAPPENS)
+def test_whatever_happened_since_is_seen_once_it_is_heard(call, shown, hear, aws, what):
+    """A page is kept until then, and one that was looked up again is kept, too."""
     assert "s03" in shown()
-    call(who, what)
-    if "suggestions" not in what:
-        ticks[0] += HELD_SECONDS
+    *who, method, path = what.split(" ")
+    call(*(who or ["ana"]), f"{method} {path}")
+    hear(HAPPENS[what])
+    aws.calls.clear()
     assert shown() == [each for each in SUGGESTED if each != "s03"]
+    assert aws.calls.total()
+    hear(FollowChanged("e", SOURCE, "zoe", "s04", following=True))  # nothing of Ana's
+    call("ana", "PUT /users/s09/mute")
+    assert "s09" in shown()
+
+
+@pytest.mark.usefixtures("world")
+def test_ones_own_dismissal_is_seen_at_once_in_every_process(call, shown, process):
+    """No event tells of it."""
+    other, _ = process()
+    ask = lambda: other.get("/v1/suggestions?limit=200", headers=bearer("ana")).json["users"]  # noqa: E731
+    assert [row["user_id"] for row in ask()] == shown() == SUGGESTED
+    call("ana", "DELETE /suggestions/s03")
+    assert [row["user_id"] for row in ask()] == shown() == [each for each in SUGGESTED if each != "s03"]
+
+
+@pytest.mark.usefixtures("world")
+def test_a_dismissal_that_redis_did_not_hear_is_told_when_it_is_back(call, shown, in_redis, http_and_pages):
+    """The row is there, and nobody is refused."""
+    assert "s03" in shown()
+    in_redis.is_away = True
+    assert call("ana", "DELETE /suggestions/s03").status_code == 204
+    assert "s03" not in shown()
+    in_redis.is_away = False
+    http_and_pages[1].refresh()
+    assert "s03" not in shown()
+
+
+@pytest.mark.usefixtures("world")
+def test_what_is_not_known_to_be_settled_is_looked_up_each_time(call, shown, process):
+    """Whatever is kept: a block holds while the keeper stands still."""
+    assert "s03" in shown()
+    late, _ = process(is_settled=False)
+    for number, gone in enumerate(("s03", "s04"), 1):
+        call(gone, "PUT /users/ana/block")
+        rows = late.get("/v1/suggestions?limit=200", headers=bearer("ana")).json["users"]
+        assert [row["user_id"] for row in rows] == SUGGESTED[:3] + SUGGESTED[3 + number :]
+
+
+@pytest.mark.usefixtures("world")
+def test_a_kept_page_is_answered_as_it_was_looked_up(call, aws):
+    """Word for word, with its link and its source; the next page is another one, and so is that of a new run."""
+    first = call("ana", "GET /suggestions?limit=5")
+    aws.calls.clear()
+    again = call("ana", "GET /suggestions?limit=5")
+    assert (again.json, again.headers["Link"], again.headers["Suggestions-From"]) == (
+        first.json,
+        first.headers["Link"],
+        "run",
+    )
+    assert not aws.calls
+    rest = call("ana", f"GET /suggestions?limit=5&cursor={first.json['next_cursor']}")
+    assert [row["user_id"] for row in rest.json["users"]] == SUGGESTED[5:10]
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("expand", ["author", "viewer"])
+def test_nobody_who_left_is_named_without_their_profile(call, expand):
+    """A page that is kept may name them a moment longer; it is looked up anew where profiles are asked for."""
+    query = f"GET /suggestions?limit=3&expand={expand}"
+    assert len(call("ana", query).json["authors"]) == 5
+    call("s01", "DELETE /users/me")
+    answer = call("ana", query).json
+    assert [row["user_id"] for row in answer["users"]] == ["s00", "s02", "s03"]
+    assert [row["user_id"] for row in answer["authors"]] == ["s00", "s02", "s03", *FRIENDS]
 
 
 @pytest.mark.usefixtures("world")
@@ -103,13 +207,11 @@ def test_who_is_asked_or_does_not_want_to_be_found_is_not_suggested(call, shown)
 
 @pytest.mark.usefixtures("world")
 def test_a_dismissal_is_for_good(call, shown, kept, aws, ticks):
-    """Also when Redis has forgotten it; repeated it keeps its time, and it is nobody else's."""
+    """In every run to come; repeated it keeps its time, and it is nobody else's."""
     for _ in range(2):
         assert call("ana", "DELETE /suggestions/s05").status_code == 204
     (row,) = aws.items("dismissals")
     assert (row["user_id"]["S"], row["dismissed_id"]["S"]) == ("ana", "s05")
-    kept.dismissed.clear()
-    ticks[0] += HELD_SECONDS
     assert "s05" not in shown()
     kept.write(LATER, {"ana": [Suggestion("s05")], "ben": [Suggestion("s05")]})
     ticks[0] += RUN_SECONDS
@@ -158,13 +260,16 @@ def test_expand_brings_the_profiles_of_all_who_are_named(call):
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("how", ["PUT /users/ana/block", "DELETE /users/me"])
-def test_reasons_that_are_gone_are_not_named(call, ticks, how):
+def test_reasons_that_are_gone_are_not_named(call, hear, how):
     """Whom one follows no more, and who blocked or left."""
+    assert len(call("ana", "GET /suggestions?limit=1").json["users"][0]["because"]["user_ids"]) == 2
     call("ana", "DELETE /users/ben/follow")
-    ticks[0] += HELD_SECONDS
+    hear(FollowChanged("e", SOURCE, "ana", "ben", following=False))
     assert call("ana", "GET /suggestions?limit=1").json["users"][0]["because"] == {"user_ids": ["bob"], "count": 4}
     call("bob", how)
-    ticks[0] += HELD_SECONDS
+    hear(
+        Tombstone("e", SOURCE, "bob", 9) if how.startswith("DELETE") else BlockChanged("e", SOURCE, "bob", "ana", True)
+    )
     assert call("ana", "GET /suggestions?limit=1").json["users"][0]["because"] == {"user_ids": [], "count": 3}
 
 
@@ -214,14 +319,15 @@ def test_a_wrong_query_is_named(call, query):
 
 
 def test_a_page_asks_the_tables_so_often_at_most(call, join, kept, aws):
-    """Twice, and not again within a second; the worst list, of which nobody may be suggested any more, is bounded."""
+    """Twice, and not again while it is kept; the worst list, of which nobody may be suggested any more, is bounded."""
     join("ana", *FRIENDS, *SUGGESTED)
     gone = [f"g{n}" for n in range(200)]
     kept.write(RUN, {"ana": [Suggestion(each, 5, FRIENDS) for each in SUGGESTED], "ben": [*map(Suggestion, gone)]})
     for who, what, calls in (
         ("ana", "/suggestions", 2),
         ("ana", "/suggestions", 0),
-        ("ana", "/suggestions?expand=author", 2),
+        ("ana", "/suggestions?limit=19&expand=author", 2),
+        ("ana", "/suggestions?limit=19&expand=author", 1),  # without a cache of profiles
         ("ben", "/suggestions", WORST),
     ):
         aws.calls.clear()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
-from murmuration_timelines.edges import LATE_SECONDS
+from murmuration_runtime.settled import LATE_SECONDS
 from timeline_service.confirming import MOST, Confirmation, UnconfirmedError
 
 from .conftest import tweet

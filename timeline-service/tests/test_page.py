@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from murmuration_timelines.edges import LATE_SECONDS
+from murmuration_runtime.settled import LATE_SECONDS
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.shown import Shown

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from contracts.ids import first_id
+from murmuration_runtime.settled_mark import SettledMark
 from murmuration_timelines import heads, layout
 from murmuration_timelines.celebrities import Author
 from murmuration_timelines.edges import PARTITIONS
@@ -18,7 +19,6 @@ from timeline_service.builder import Builder
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.cursors import read_cursor
-from timeline_service.edges_mark import EdgesMark
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.renewals import Renewals
@@ -53,7 +53,7 @@ class World:
         self.slots = RebuildSlots(slots, 0)
         self.builder = self._builder(self.cache, cap)
         self.sources, self.comparisons, self.confirmed = [], [], []
-        self.edges_mark = EdgesMark(self.cache.edges_settled, lambda: self.now)
+        self.edges_mark = SettledMark(self.cache.edges_settled, lambda: self.now)
         self.heard_at = 0.0
         self.edges_are_settled()
         self.pages = self._pages(self.builder, self.cache, least)

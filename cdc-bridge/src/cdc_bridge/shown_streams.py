@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from cdc_bridge.leases import Leases, table_key
 from cdc_bridge.lineage import Shard, State, shown
-from contracts.tables import FOLLOWERS, MUTES
+from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS, MUTES, USERS
 
-EDGES = (FOLLOWERS.name, MUTES.name)  # whom a page shows rests on these: fanout-worker says until when they are settled
+# Whom timelines show, and what is shown of others, rests on these: workers say until when each is settled.
+RESTED_ON = tuple(table.name for table in (USERS, FOLLOWERS, FOLLOW_REQUESTS, BLOCKS, MUTES))
 
 
 class ShownStreams:
@@ -22,7 +23,7 @@ class ShownStreams:
         leases: Leases,
         listed: Callable[[str], Sequence[Shard]],
         clock: Callable[[], int],
-        tables: Collection[str] = EDGES,
+        tables: Collection[str] = RESTED_ON,
     ) -> None:
         """Take what returns the last listing of a stream."""
         self._leases = leases

@@ -5,24 +5,24 @@ from typing import NoReturn
 
 from contracts import TOPICS, Event
 from fanout_worker.deliveries import Deliveries
-from fanout_worker.dynamo_bridge import DynamoBridge
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import DynamoFollows
 from fanout_worker.dynamo_mutes import DynamoMutes
 from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import Settings
-from fanout_worker.settling import Settling
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime import dynamo
 from murmuration_runtime.kafka import KafkaTopics
 from murmuration_runtime.settings import read
 from murmuration_timelines import reset_timelines
 from murmuration_timelines.celebrity_index import CelebrityIndex
-from murmuration_timelines.edges import TABLES
+from murmuration_timelines.edges import PARTITIONS, TABLES
 from murmuration_timelines.writer import TimelineWriter, connect
 from murmuration_worker.acknowledged import Acknowledged
+from murmuration_worker.dynamo_shown import DynamoShown
 from murmuration_worker.messages import Batch
 from murmuration_worker.progress import Progress
+from murmuration_worker.settling import Settling
 from murmuration_worker.worker import consume, run_worker
 
 BATCH = 100  # changed follows of one account that are handled together: so many edges are read in one call
@@ -42,7 +42,8 @@ def fan_out() -> NoReturn:
     writer = TimelineWriter(nodes)
     edges = KafkaTopics(settings, [TOPICS[topic] for topic in TABLES])
     settling = Settling(
-        DynamoBridge(dynamodb, settings.table_prefix),
+        PARTITIONS,
+        DynamoShown(dynamodb, settings.table_prefix, TABLES),
         edges.ends,
         acknowledged.offsets,
         partial(edges.committed, SERVICE),

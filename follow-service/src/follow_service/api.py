@@ -10,7 +10,7 @@ from follow_service import blocks, follows, people, profiles
 from follow_service.block_api import add_blocks
 from follow_service.follow_api import add_follows
 from follow_service.graph import Graph
-from follow_service.held_pages import HeldPages
+from follow_service.kept_pages import KeptPages
 from follow_service.list_api import add_lists
 from follow_service.profile_api import add_profiles
 from follow_service.suggestion_api import add_suggestions
@@ -36,7 +36,7 @@ PROBLEMS: Problems = {
 
 
 def operations(
-    graph: Graph, suggested: SuggestionLists, held: HeldPages, now: Callable[[], int], cap: int
+    graph: Graph, suggested: SuggestionLists, pages: KeptPages, now: Callable[[], int], cap: int
 ) -> Operations:
     """Declare the routes over one graph, and lists of suggestions."""
     api = Operations(Blueprint("follows", __name__, url_prefix="/v1"), PATTERNS)
@@ -44,5 +44,5 @@ def operations(
     add_follows(api, graph, now, cap)
     add_blocks(api, graph, now)
     add_lists(api, graph)
-    add_suggestions(api, graph, suggested, held, now)
+    add_suggestions(api, graph, suggested, pages, now)
     return api

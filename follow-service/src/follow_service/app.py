@@ -12,10 +12,11 @@ from follow_service import api, metrics
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.dynamo_parts import Switch, side_by_side
 from follow_service.graph import Graph
-from follow_service.held_pages import HeldPages
 from follow_service.hot_metrics import HotFollowees
 from follow_service.hottest import Hottest
-from follow_service.redis_cache import RedisCache, connect
+from follow_service.kept_pages import KeptPages
+from follow_service.redis_cache import connect
+from follow_service.redis_graph import RedisGraph
 from follow_service.settings import Settings
 from follow_service.suggestion_lists import Kept, SuggestionLists
 from murmuration_edge.app import edge_app
@@ -34,6 +35,7 @@ def create_app(
     settings: Settings | None = None,
     *,
     graph: Graph | None = None,
+    pages: KeptPages | None = None,
     suggested: Kept | None = None,
     keys: Keys | None = None,
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
@@ -41,31 +43,36 @@ def create_app(
 ) -> Flask:
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
-    graph = graph or _graph(settings)
-    if suggested is None and (redis := settings.suggestions_redis):
-        suggested = SuggestedReader(connect_suggested(redis.url, **redis.options()))
-    lists, held = SuggestionLists(suggested, graph.lists, clock), HeldPages(graph.suggestible, clock)
+    kept = RedisGraph(connect(redis), time.time, metrics.count_reads) if (redis := settings.graph_redis) else None
+    graph = graph or _graph(settings, kept)
+    pages = pages or (kept.pages if kept else KeptPages(None, bool))
+    if suggested is None and (suggestions := settings.suggestions_redis):
+        suggested = SuggestedReader(connect_suggested(suggestions.url, **suggestions.options()))
+    lists = SuggestionLists(suggested, graph.lists, clock)
     checks: dict[str, Callable[[], object]] = {"dynamodb": graph.check}
     if suggested:
         checks["suggestions-redis"] = lists.check
     readiness = Readiness("dynamodb")
+    at_start: list[Callable[[], object]] = [partial(readiness.keep_looking, checks)]
+    if kept:
+        metrics.KEPT_AGE.set_function(kept.mark.age)
+        at_start.append(kept.mark.keep_fresh)
     return edge_app(
         SERVICE,
         settings,
-        api.operations(graph, lists, held, now, settings.following_cap),
+        api.operations(graph, lists, pages, now, settings.following_cap),
         api.PROBLEMS,
         readiness,
         contracts=own(SERVICE).labels(),
         is_user_id=is_user_id,
         keys=keys,
-        at_start=[partial(readiness.keep_looking, checks)],
+        at_start=at_start,
     )
 
 
-def _graph(settings: Settings) -> Graph:
+def _graph(settings: Settings, kept: RedisGraph | None) -> Graph:
     """Return the graph in the tables, with what is kept of it; a Redis that is away makes this slower, not unready."""
     dynamodb, prefix, hottest = dynamo.client_for_requests(), settings.table_prefix, Hottest(time.monotonic)
     METRICS.register(HotFollowees(hottest))
-    cache = RedisCache(connect(settings.graph_redis)) if settings.graph_redis else None
     parts = Switch(dynamodb, prefix), side_by_side()
-    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, cache, metrics.count_reads)
+    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, kept.cache if kept else None, metrics.count_reads)

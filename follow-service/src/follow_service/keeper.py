@@ -1,19 +1,21 @@
 """What events change of that which is kept. Pure: no I/O.
 
 Rule: a state of a person says all of it. A follow or a block is a hint: the row is looked at after the change is noted,
-and what is found then is kept only where nobody has noted another since.
+and what is found then is kept only where nobody has noted another since. Pages of suggestions are dropped for whomever
+an event concerns.
 """
 
 import uuid
 from collections.abc import Iterable, Sequence
 
-from contracts import BlockChanged, Event, FollowChanged, Tombstone, UserChanged
+from contracts import BlockChanged, Event, FollowChanged, FollowRequestChanged, MuteChanged, Tombstone, UserChanged
 from contracts.profiles import Display, Profile
 from follow_service.cache import Cache, Kind, Member, State
 from follow_service.cached_people import Adjacency
+from follow_service.kept_pages import Pages
 
 
-def apply(cache: Cache, tables: Adjacency, events: Iterable[Event | Tombstone]) -> None:
+def apply(cache: Cache, pages: Pages, tables: Adjacency, events: Iterable[Event | Tombstone]) -> None:
     """Keep what these events say. Safe to repeat, and to do beside another."""
     told = [*events]
     if states := [state for event in told if (state := state_of(event))]:
@@ -23,6 +25,10 @@ def apply(cache: Cache, tables: Adjacency, events: Iterable[Event | Tombstone]) 
         kept = cache.note(edition, changes)
         if kept:
             cache.agree(edition, tables.at(kept))
+    if gone := {user_id for event in told if (user_id := gone_in(event))}:
+        pages.note_gone(gone)
+    if readers := {reader for event in told for reader in readers_of(event)}:
+        pages.drop(readers)
 
 
 def state_of(event: Event | Tombstone) -> State | None:
@@ -48,4 +54,24 @@ def changes_of(event: Event | Tombstone) -> Sequence[Member]:
     if isinstance(event, BlockChanged):
         blocker, blocked = event.blocker_id, event.blocked_id
         return Member(Kind.BLOCKING, blocker, blocked), Member(Kind.BLOCKED, blocked, blocker)
+    return ()
+
+
+def gone_in(event: Event | Tombstone) -> str | None:
+    """Return who may not be suggested to anybody any more."""
+    if isinstance(event, Tombstone):
+        return event.key
+    if isinstance(event, UserChanged) and (event.deleted_at is not None or not event.discoverable):
+        return event.user_id
+    return None
+
+
+def readers_of(event: Event | Tombstone) -> Sequence[str]:
+    """Return whose suggestions an event changes."""
+    if isinstance(event, FollowChanged | FollowRequestChanged):
+        return (event.follower_id,)
+    if isinstance(event, BlockChanged):
+        return event.blocker_id, event.blocked_id
+    if isinstance(event, MuteChanged):
+        return event.muter_id, event.muted_id
     return ()

@@ -1,15 +1,17 @@
 """Suggestions over HTTP: the caller's own, and nobody else's."""
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import Any
 
-from flask import jsonify
+from flask import Response, current_app
 from flask.typing import ResponseReturnValue
 
 from contracts.profiles import DeletedAccountError, NoProfileError
 from follow_service import metrics, people, suggestions
 from follow_service.graph import Graph
-from follow_service.held_pages import HeldPages
+from follow_service.kept_pages import Answered, Asked, KeptPages
 from follow_service.models import SuggestionsPage, SuggestionsQuery
 from follow_service.people import Seen
 from follow_service.profile_api import shown
@@ -24,29 +26,42 @@ FROM = "Suggestions-From"
 
 
 def add_suggestions(
-    api: Operations, graph: Graph, lists: SuggestionLists, held: HeldPages, now: Callable[[], int]
+    api: Operations, graph: Graph, lists: SuggestionLists, pages: KeptPages, now: Callable[[], int]
 ) -> None:
     """Add whom the caller may like to follow."""
     found = {200: Answer("A page, the best first", SuggestionsPage, ["Link", FROM])}
 
+    def look(query: SuggestionsQuery) -> Answered:
+        """Look a page up in the tables."""
+        name, begin = suggestions.from_cursor(query.cursor)
+        listed = lists.find(caller(), name)
+        page = suggestions.page(graph.suggestible, caller(), listed, query.limit, begin)
+        rest, there = suggestions.to_cursor(listed.name, page.rest), _named(page.rows)
+        body = current_app.json.dumps({"users": [_row(each) for each in page.rows], "next_cursor": rest})
+        return Answered(body, rest, ONLINE if listed.name == ONLINE else "run", there.keys(), [*there.values()])
+
+    def authors(answer: Answered, expand: str) -> Iterable[Seen]:
+        """Return who is suggested, then who is named as a reason, each once."""
+        if expand == "viewer":
+            return people.some(graph.people, caller(), answer.named, ties=True)
+        return people.some(graph.others.people, caller(), answer.named) if answer.people is None else answer.people
+
     @api.add("GET", "/suggestions", found, query=SuggestionsQuery, cost=2)
     def list_suggestions(query: SuggestionsQuery) -> ResponseReturnValue:
         """List whom the caller may like to follow, the best first, each with whom they follow that follows them."""
-        name, begin = suggestions.from_cursor(query.cursor)
-        listed, knows_dismissals = lists.find(caller(), name)
-        asked = caller(), listed, query.limit, begin
-        if knows_dismissals:
-            page = held.page(*asked, named=bool(query.expand))
-        else:
-            page = suggestions.page(graph.suggestible, *asked, named=bool(query.expand))
-        rest = suggestions.to_cursor(listed.name, page.rest)
-        answer: dict[str, Any] = {"users": [_row(each) for each in page.rows], "next_cursor": rest}
+        suggestions.from_cursor(query.cursor)  # a wrong one is no key of a page
+        asked = Asked(lists.version(), query.cursor or "", query.limit)
+        answer = pages.answer(caller(), asked, partial(look, query))
+        body = answer.body
         if query.expand:
-            answer["authors"] = [shown(each) for each in _people(graph, page.rows, ties=query.expand == "viewer")]
-        source = "online" if listed.name == ONLINE else "run"
-        metrics.SUGGESTIONS.labels(source).inc()
-        response = link_next(jsonify(answer), query, rest)
-        response.headers[FROM] = source
+            seen = [*authors(answer, query.expand)]
+            if len(seen) < len(answer.named):  # somebody left since the page was looked up
+                answer = look(query)
+                seen = [*authors(answer, query.expand)]
+            body = current_app.json.dumps(json.loads(answer.body) | {"authors": [shown(each) for each in seen]})
+        metrics.SUGGESTIONS.labels(answer.source).inc()
+        response = link_next(Response(body, content_type="application/json"), query, answer.rest)
+        response.headers[FROM] = answer.source
         return response
 
     @api.add(
@@ -59,7 +74,7 @@ def add_suggestions(
     def dismiss_suggestion(user_id: str) -> ResponseReturnValue:
         """Have someone never suggested to the caller again. Safe to repeat, whether or not they exist."""
         if suggestions.dismiss(graph.suggestible, graph.profiles, caller(), user_id, now()):
-            lists.dismiss(caller(), user_id)
+            pages.drop(caller())
         return "", 204
 
 
@@ -68,10 +83,9 @@ def _row(each: Shown) -> dict[str, Any]:
     return {"user_id": it.user_id, "because": {"user_ids": it.because, "count": it.count}}
 
 
-def _people(graph: Graph, rows: Iterable[Shown], *, ties: bool) -> Iterable[Seen]:
-    """Return who is suggested, then who is named as a reason, each once."""
+def _named(rows: Collection[Shown]) -> dict[str, Seen]:
     found = {each.suggestion.user_id: each.seen for each in rows}
     for each in rows:
         for friend in each.friends:
             found.setdefault(friend.user_id, Seen(friend, blocking=False))
-    return people.some(graph.people, caller(), found, ties=True) if ties else found.values()
+    return found

@@ -34,9 +34,6 @@ class Kept(Protocol):
     def keep(self, user_id: str, suggestions: Sequence[Suggestion]) -> None:
         """Keep for a minute what was made online."""
 
-    def dismiss(self, user_id: str, person_id: str) -> None:
-        """Have everybody who reads know at once that somebody was dismissed."""
-
 
 class SuggestionLists:
     """Safe among threads."""
@@ -56,18 +53,20 @@ class SuggestionLists:
             except RedisRefusedError as error:
                 raise RedisAwayError(str(error)) from error
 
-    def find(self, user_id: str, name: str | None) -> tuple[Listed, bool]:
-        """Return somebody's list, by its name if that is there; and whether Redis knows what they just dismissed."""
+    def version(self) -> str:
+        """Return which run counts; nothing if there is none, or Redis is away."""
         if self._kept:
             with suppress(RedisAwayError):
-                return self._found(self._kept, user_id, name), True
-        return Listed(ONLINE, self._online(user_id)), False
+                run = self._counting(self._kept)
+                return run.version if run else ""
+        return ""
 
-    def dismiss(self, user_id: str, person_id: str) -> None:
-        """Have every process know at once, unless Redis is away: then they know it by the table."""
+    def find(self, user_id: str, name: str | None) -> Listed:
+        """Return somebody's list, by its name if that is there."""
         if self._kept:
             with suppress(RedisAwayError):
-                self._kept.dismiss(user_id, person_id)
+                return self._found(self._kept, user_id, name)
+        return Listed(ONLINE, self._online(user_id))
 
     def _found(self, kept: Kept, user_id: str, name: str | None) -> Listed:
         run = self._counting(kept)
@@ -77,13 +76,13 @@ class SuggestionLists:
         if found.of_run is None and wanted != version:
             wanted, found = version, kept.find(user_id, version)  # what the cursor is of is gone
         if wanted and found.of_run is not None and not (name == ONLINE and found.online is not None):
-            return Listed(wanted, found.of_run, found.dismissed)
+            return Listed(wanted, found.of_run)
         online = found.online
         if online is None:
             online = self._online(user_id)
             with suppress(RedisAwayError):
                 kept.keep(user_id, online)
-        return Listed(ONLINE, online, found.dismissed)
+        return Listed(ONLINE, online)
 
     def _counting(self, kept: Kept) -> Run | None:
         until, run = self._run

@@ -6,7 +6,7 @@ is gone, it goes on at the same place of the list that there is.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,11 +23,10 @@ _CURSOR = re.compile(r"([0-9]{8}T[0-9]{6}Z|online) ([0-9]{1,6})")
 
 @dataclass(frozen=True)
 class Listed:
-    """A list of suggestions by its name, and whom its owner has just dismissed."""
+    """A list of suggestions by its name."""
 
     name: str
     suggestions: Sequence[Suggestion]
-    dismissed: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,8 @@ class Dismissals(Protocol):
         """Write the dismissal, and keep the time of one that is there."""
 
 
-def page(known: Known, user_id: str, listed: Listed, limit: int, begin: int = 0, *, named: bool = False) -> Page:
-    """Return a page of a user's list from a place on; named: with the profiles of friends who are reasons."""
+def page(known: Known, user_id: str, listed: Listed, limit: int, begin: int = 0) -> Page:
+    """Return a page of a user's list from a place on."""
     shown: list[tuple[int, Shown]] = []
     place = begin
     while place < len(listed.suggestions) and len(shown) <= limit:
@@ -78,14 +77,12 @@ def page(known: Known, user_id: str, listed: Listed, limit: int, begin: int = 0,
         some = {
             number: each
             for number, each in enumerate(listed.suggestions[place : place + most], place)
-            if each.user_id != user_id and each.user_id not in listed.dismissed
+            if each.user_id != user_id
         }
         people = [each.user_id for each in some.values()]
         friends = dict.fromkeys(friend for each in some.values() for friend in each.because)
         looked = known.look(user_id, people, [*friends]) if people else Looked()
-        shown += [
-            (number, _shown(each, looked, named=named)) for number, each in some.items() if each.user_id in looked.fit
-        ]
+        shown += [(number, _shown(each, looked)) for number, each in some.items() if each.user_id in looked.fit]
         place += most
     rows = [each for _, each in shown[:limit]]
     return Page(rows, shown[limit - 1][0] + 1 if len(shown) > limit else None)
@@ -114,8 +111,8 @@ def from_cursor(cursor: str | None) -> tuple[str | None, int]:
     raise cursors.BadCursorError
 
 
-def _shown(each: Suggestion, looked: Looked, *, named: bool) -> Shown:
+def _shown(each: Suggestion, looked: Looked) -> Shown:
     kept = tuple(friend for friend in each.because if friend in looked.friends)
     count = each.count - len(each.because) + len(kept)
-    profiles = [looked.friends[friend] for friend in kept] if named else []
+    profiles = [looked.friends[friend] for friend in kept]
     return Shown(Suggestion(each.user_id, count, kept), looked.fit[each.user_id], profiles)

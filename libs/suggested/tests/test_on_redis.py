@@ -119,15 +119,6 @@ def test_what_was_made_online_is_there_for_a_minute(nodes, reader):
     assert reader.find("ben", None).online == []  # that there is nobody is worth knowing, too
 
 
-def test_who_was_dismissed_is_known_at_once(nodes, reader):
-    """For longer than anybody holds what they read of the tables."""
-    reader.dismiss("zoe", "ben")
-    reader.dismiss("zoe", "cleo")
-    assert reader.find("zoe", None).dismissed == {"ben", "cleo"}
-    assert reader.find("ben", None).dismissed == set()
-    assert 0 < nodes.client.ttl(layout.dismissed("zoe")) <= layout.DISMISSED_SECONDS
-
-
 def test_a_run_that_redis_lost_some_of_is_not_switched_to():
     """Redis is killed while it is written, and comes back empty: what was written before is gone."""
     with redis_node() as node:

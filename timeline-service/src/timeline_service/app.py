@@ -13,6 +13,7 @@ from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
+from murmuration_runtime.settled_mark import SettledMark
 from murmuration_timelines.celebrity_index import CelebrityIndex
 from murmuration_timelines.reader import TimelineReader, connect
 from timeline_service import api, metrics
@@ -29,7 +30,6 @@ from timeline_service.dynamo_follows import DynamoFollows
 from timeline_service.dynamo_mutes import DynamoMutes
 from timeline_service.dynamo_profiles import DynamoProfiles
 from timeline_service.dynamo_tweets import DynamoTweets
-from timeline_service.edges_mark import EdgesMark
 from timeline_service.page import Pages
 from timeline_service.rebuild_slots import RebuildSlots
 from timeline_service.renewals import Renewals
@@ -84,7 +84,7 @@ def create_app(
     renewals = Renewals(
         cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time
     )
-    mark = EdgesMark(cache.edges_settled, time.time)
+    mark = SettledMark(cache.edges_settled, time.time)
     confirming = Confirming(
         mark, edges, lambda: time.time() - index.age(), lambda outcome: metrics.CONFIRMED.labels(outcome).inc()
     )

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
-from murmuration_timelines.edges import LATE_SECONDS
+from murmuration_runtime.settled import LATE_SECONDS
+from murmuration_runtime.settled_mark import SettledMark
 from murmuration_timelines.tweets import Tweet
-from timeline_service.edges_mark import EdgesMark
 
 MOST = 1_000  # authors that are asked about for a page
 AT_ONCE = 100  # tweets that are looked at together when many of the first ones do not show
@@ -81,7 +81,7 @@ class Confirming:
 
     def __init__(
         self,
-        mark: EdgesMark,
+        mark: SettledMark,
         edges: Edges,
         heard_at: Callable[[], float],
         count_page: Callable[[str], object],

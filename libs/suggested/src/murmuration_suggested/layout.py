@@ -6,7 +6,6 @@
 | `suggested.refused` | string | the last run that was refused, until one is not: the same | 3 days |
 | `suggested:{USER}:VERSION` | string | whom a run suggests to USER: a list | 3 days |
 | `suggested:{USER}:online` | string | the same, for somebody whom no run knows | 1 minute |
-| `dismissed:{USER}` | set | whom USER has just dismissed | 10 seconds |
 
     VERSION  the moment at which a run began, such as 20261119T165735Z: a later run has a greater one.
     list     a text. Its first line names the people that reasons are made of; each other line is a suggestion, the best
@@ -29,7 +28,6 @@ LISTS = "suggested:{*"  # as SCAN matches them
 
 RUN_SECONDS = 3 * 86_400
 ONLINE_SECONDS = 60
-DISMISSED_SECONDS = 10  # far longer than anybody holds what they read of the tables
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,6 @@ class Suggestion:
 def suggested(user_id: str, version: str) -> str:
     """Name the list of a user in a run, or the one that was made online."""
     return f"suggested:{{{user_id}}}:{version}"
-
-
-def dismissed(user_id: str) -> str:
-    """Name the set of those whom a user has just dismissed."""
-    return f"dismissed:{{{user_id}}}"
 
 
 def version_of(key: str) -> str:

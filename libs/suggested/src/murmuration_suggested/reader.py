@@ -8,18 +8,17 @@ from murmuration_runtime.redis_nodes import Nodes
 from murmuration_suggested import layout
 from murmuration_suggested.layout import Suggestion, from_text, to_text
 from murmuration_suggested.runs import Run
-from murmuration_suggested.scripts import DISMISS, FIND, NOTE, WRITE
+from murmuration_suggested.scripts import FIND, NOTE, WRITE
 
 SECONDS = 0.5  # that a request waits for it: time is left to do without
 
 
 @dataclass(frozen=True)
 class Found:
-    """What there is for somebody: of the run that counts, made online, and whom they have just dismissed."""
+    """What there is for somebody: of a run, and made online."""
 
     of_run: Sequence[Suggestion] | None
     online: Sequence[Suggestion] | None
-    dismissed: frozenset[str]
 
 
 class SuggestedReader:
@@ -42,25 +41,16 @@ class SuggestedReader:
 
     def find(self, user_id: str, version: str | None) -> Found:
         """Return what there is for somebody in this version of a run, and besides, in one call."""
-        keys = (
-            layout.suggested(user_id, version or ""),
-            layout.suggested(user_id, layout.ONLINE),
-            layout.dismissed(user_id),
-        )
+        keys = layout.suggested(user_id, version or ""), layout.suggested(user_id, layout.ONLINE)
         with self._nodes.errors_named():
-            of_run, online, dismissed = self._nodes.call(FIND, keys, ())
-        return Found(_read(of_run), _read(online), frozenset(dismissed))
+            of_run, online = self._nodes.call(FIND, keys, ())
+        return Found(_read(of_run), _read(online))
 
     def keep(self, user_id: str, suggestions: Iterable[Suggestion]) -> None:
         """Keep for a minute what was made online."""
         key = layout.suggested(user_id, layout.ONLINE)
         with self._nodes.errors_named():
             self._nodes.gather(WRITE, (layout.ONLINE_SECONDS,), [(key, to_text(suggestions))])
-
-    def dismiss(self, user_id: str, person_id: str) -> None:
-        """Have everybody who reads know at once that somebody was dismissed."""
-        with self._nodes.errors_named():
-            self._nodes.call(DISMISS, [layout.dismissed(user_id)], (layout.DISMISSED_SECONDS, person_id))
 
     def _note(self, key: str) -> Run | None:
         with self._nodes.errors_named():

@@ -8,8 +8,7 @@ _script = partial(Script, "murmuration_suggested")
 
 # What an edge runs.
 NOTE = _script("note.lua")
-FIND = _script("find.lua", keys=3)
-DISMISS = _script("dismiss.lua")
+FIND = _script("find.lua", keys=2)
 # What a run is written by; the edge keeps by it what it makes online.
 WRITE = _script("write.lua")
 SWITCH = _script("switch.lua")

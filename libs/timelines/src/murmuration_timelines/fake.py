@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from murmuration_runtime import redis_settled
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Answers, Argument, Item, Nodes, Script
 from murmuration_timelines import scripts
@@ -26,7 +27,8 @@ class FakeNodes(Nodes):
         self.away = False
         self.before: Hook = _nothing  # is told of each call: the script's or the command's name, and its keys
         self.after: Hook = _nothing
-        self._names = {script.sha: name.lower() for name, script in vars(scripts).items() if isinstance(script, Script)}
+        known = {**vars(scripts), **vars(redis_settled)}
+        self._names = {script.sha: name.lower() for name, script in known.items() if isinstance(script, Script)}
 
     @property
     def values(self) -> dict[str, Any]:

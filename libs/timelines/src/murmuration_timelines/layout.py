@@ -69,7 +69,6 @@ RIGHT_SECONDS = 5  # that a body may take to be read; a tombstone that is evicte
 
 
 EDGES_SETTLED = "edges_settled"
-SETTLED_SECONDS = 60  # it is written twice a second
 
 
 def version_text(version: int) -> str:

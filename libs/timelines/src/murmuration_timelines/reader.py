@@ -7,8 +7,9 @@ from typing import Any
 
 from contracts.ids import first_id
 from murmuration_runtime.redis_nodes import Item, Nodes
+from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_timelines import layout
-from murmuration_timelines.edges import settled_until
+from murmuration_timelines.edges import PARTITIONS
 from murmuration_timelines.layout import MARKER, VERSION
 from murmuration_timelines.read_ahead import ReadAhead
 from murmuration_timelines.redis_timelines import CachedTimelines
@@ -32,6 +33,7 @@ class TimelineReader:
         self._version = layout.version_text(version)
         self._histories: set[str] = set()
         self._settled = clock()
+        self._edges = RedisSettled(nodes, layout.EDGES_SETTLED, PARTITIONS)
         self.home = self._timelines(layout.home_timeline, layout.home_shown, layout.followees)
         self.authors = self._timelines(layout.author_timeline, layout.author_shown, layout.author_followees)
 
@@ -59,8 +61,7 @@ class TimelineReader:
 
     def edges_settled(self) -> int:
         """Return until when (ms) all edges are settled; 0 if nobody knows."""
-        with self._nodes.errors_named():
-            return settled_until(self._nodes.command("HGETALL", layout.EDGES_SETTLED))
+        return self._edges.until()
 
     def read_ahead(self, user_id: str) -> ReadAhead | None:
         """Return what was read for a user below their list, and is kept."""

@@ -19,7 +19,6 @@ INSERT = _writing("insert.lua")
 NOTE = _writing("note.lua", keys=_KEYS)
 AGREE = _writing("edition.lua", "agree.lua", keys=_KEYS)
 REMEMBER = _writing("remember.lua")
-SETTLE = _writing("settle.lua")
 # What the reader runs.
 LOAD = _reading("history.lua", "load.lua", keys=_KEYS, raw=True)
 CHANGED = _reading("history.lua", "changed.lua", keys=_KEYS, raw=True)

@@ -12,9 +12,11 @@ from itertools import islice
 from typing import Any
 
 from murmuration_runtime.redis_nodes import Argument, Item, Nodes
+from murmuration_runtime.redis_settled import RedisSettled
+from murmuration_runtime.settled import Partition
 from murmuration_timelines import layout
-from murmuration_timelines.edges import PARTITIONS, Partition, field_of
-from murmuration_timelines.scripts import AGREE, INSERT, NOTE, REMEMBER, SETTLE
+from murmuration_timelines.edges import PARTITIONS
+from murmuration_timelines.scripts import AGREE, INSERT, NOTE, REMEMBER
 from murmuration_timelines.shown import digest
 
 _OVERTAKEN = 2
@@ -26,6 +28,7 @@ class TimelineWriter:
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
+        self._settled = RedisSettled(nodes, layout.EDGES_SETTLED, PARTITIONS)
 
     def check(self) -> None:
         """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us write what we do.
@@ -93,11 +96,7 @@ class TimelineWriter:
 
     def settle(self, untils: Mapping[Partition, int]) -> None:
         """Say until when (ms) partitions of edges are settled; what was said and is later stays."""
-        pairs: list[Argument] = []
-        for partition, until in untils.items():
-            pairs += [field_of(partition), until]
-        with self._nodes.errors_named():
-            self._nodes.call(SETTLE, [layout.EDGES_SETTLED], [layout.SETTLED_SECONDS, *pairs])
+        self._settled.write(untils)
 
     def _insert(self, tweet_id: str, keys: Iterable[str]) -> int:
         with self._nodes.errors_named():

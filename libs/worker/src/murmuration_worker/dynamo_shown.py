@@ -1,24 +1,26 @@
-"""What the bridge says in its table `leases`: until when it has published what the streams of edges have shown."""
+"""What the bridge says in its table `leases`: until when it has published what streams have shown."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from contracts.tables import LEASES
 from murmuration_runtime.dynamo import errors_named
-from murmuration_timelines.edges import TABLES
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-class DynamoBridge:
+class DynamoShown:
     """The rows of the streams that tables had."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, tables: Mapping[str, str]) -> None:
+        """Take the tables by their topics, without the prefix."""
         self._dynamodb = dynamodb
         self._table = f"{table_prefix}{LEASES.name}"
+        self._tables = tables
 
     def shown_until(self) -> dict[str, int]:
-        return {topic: self._of(table) for topic, table in TABLES.items()}
+        return {topic: self._of(table) for topic, table in self._tables.items()}
 
     def _of(self, table: str) -> int:
         """Return it of a table: the earliest of its streams that are not read to their ends."""

@@ -1,5 +1,5 @@
--- Say until when partitions of edges are settled; it never moves back. KEYS: edges_settled. ARGV: seconds that it lives; then of each
--- partition its field and its time in ms.
+-- Say until when partitions are settled; it never moves back. KEYS: a hash. ARGV: seconds that it lives; then of each partition its
+-- field and its time in ms.
 for i = 2, #ARGV, 2 do
   local was = redis.call('HGET', KEYS[1], ARGV[i])
   if not was or tonumber(was) < tonumber(ARGV[i + 1]) then redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end

@@ -1,12 +1,12 @@
-"""Edges are never said to be settled until a moment before which something is not in Redis."""
+"""Topics are never said to be settled until a moment before which something is not handled."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fanout_worker.settled import MOST, Settled
-from fanout_worker.settling import Settling
-from murmuration_timelines.edges import PARTITIONS
+from murmuration_worker.settled import MOST, Settled
+from murmuration_worker.settling import Settling
 
+PARTITIONS = frozenset((topic, number) for topic in ("FollowChanged", "MuteChanged") for number in range(12))
 ONE, OTHER = ("FollowChanged", 3), ("MuteChanged", 0)
 
 
@@ -89,7 +89,7 @@ class World:
         self.said = {}
         self.start = dict.fromkeys(PARTITIONS, 0)
         parts = self, self.ends, lambda: self.acknowledged, self.committed, self.starts
-        self.settling = Settling(*parts, self.said.update)
+        self.settling = Settling(PARTITIONS, *parts, self.said.update)
 
     def shown_until(self):
         self.asked.append("bridge")

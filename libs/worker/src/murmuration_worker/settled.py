@@ -1,4 +1,4 @@
-"""Until when one partition of edges is settled. Pure: no clock, no I/O.
+"""Until when one partition is settled. Pure: no clock, no I/O.
 
 Rule: a moment is what the bridge said first, and the partition's end as it was after that. When all below that end is
 handled, whatever was committed before the moment is settled. An idle partition has nothing below its end that is not.

@@ -1,0 +1,36 @@
+"""Until when topics are settled: the earliest of all partitions, and what is not known is not."""
+
+import pytest
+
+from murmuration_runtime.settled import AHEAD_SECONDS, LATE_SECONDS, are_settled, field_of, settled_until
+from murmuration_runtime.settled_mark import SettledMark
+
+PARTITIONS = [(topic, number) for topic in ("one", "other") for number in range(3)]
+ALL = {field_of(partition): "9" for partition in PARTITIONS}
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_the_earliest_of_all_counts_and_one_that_is_missing_says_nothing(partition):
+    """Whichever it is."""
+    assert settled_until(PARTITIONS, ALL) == 9
+    assert settled_until(PARTITIONS, ALL | {field_of(partition): "7"}) == 7
+    without = {field: until for field, until in ALL.items() if field != field_of(partition)}
+    assert settled_until(PARTITIONS, without) == 0
+
+
+def test_topics_are_settled_for_some_seconds_and_not_by_a_clock_that_is_ahead():
+    """A time from the future would hide for as long how late they are."""
+    now = 1_700_000_000.0
+    ages = [0, LATE_SECONDS - 0.01, LATE_SECONDS, -AHEAD_SECONDS, -AHEAD_SECONDS - 0.01, now]
+    assert [are_settled(now - age, now) for age in ages] == [True, True, False, True, False, False]
+
+
+def test_a_mark_that_is_not_read_again_grows_old():
+    """Nobody has to notice that Redis is away, or that the process stood still."""
+    now = [100.0]
+    mark = SettledMark(lambda: 99_000, lambda: now[0])
+    assert not mark.is_fresh()
+    mark.refresh()
+    assert (mark.is_fresh(), mark.age()) == (True, 1.0)
+    now[0] += LATE_SECONDS
+    assert not mark.is_fresh()
