@@ -49,7 +49,8 @@ def create_app(
     if suggested is None and (suggestions := settings.suggestions_redis):
         suggested = SuggestedReader(connect_suggested(suggestions.url, **suggestions.options()))
     lists = SuggestionLists(suggested, graph.lists, clock)
-    checks: dict[str, Callable[[], object]] = {"dynamodb": graph.check}
+    check = kept.trust.listening(graph.check) if kept else graph.check
+    checks: dict[str, Callable[[], object]] = {"dynamodb": check}
     if suggested:
         checks["suggestions-redis"] = lists.check
     readiness = Readiness("dynamodb")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from follow_service.kept_pages import Count, KeptPages
 from follow_service.kept_topics import PARTITIONS, SETTLED
+from follow_service.kept_trust import KeptTrust
 from follow_service.redis_cache import RedisCache
 from follow_service.redis_pages import RedisPages
 from follow_service.settled_cache import SettledCache
@@ -18,8 +19,9 @@ class RedisGraph:
     def __init__(self, nodes: Nodes, now: Callable[[], float], count: Count) -> None:
         self._settled = RedisSettled(nodes, SETTLED, PARTITIONS)
         self.mark = SettledMark(self._read, now)
-        self.cache = SettledCache(RedisCache(nodes), self.mark.is_fresh)
-        self.pages = KeptPages(RedisPages(nodes), self.mark.is_fresh, count)
+        self.trust = KeptTrust(self.mark, now)
+        self.cache = SettledCache(RedisCache(nodes), self.trust.is_settled)
+        self.pages = KeptPages(RedisPages(nodes), self.trust.is_settled, count)
 
     def _read(self) -> int:
         """Whoever is gone until then is known with it."""
