@@ -9,12 +9,16 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from contracts.tables import FOLLOWERS, USERS
+from follow_service.kept_pages import pages_key
+from follow_service.kept_topics import PARTITIONS, SETTLED
+from murmuration_runtime.periodic import repeated
+from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_suggested.layout import Suggestion, to_text
 from murmuration_suggested.runs import Run
 from murmuration_suggested.writer import SuggestedWriter, connect
@@ -25,7 +29,7 @@ from murmuration_testkit.rows import put_all
 from .workers import Connection, processor_seconds, rate, served
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "5"))
-READERS = int(os.environ.get("PEOPLE", "2000"))
+READERS = int(os.environ.get("PEOPLE", "500"))
 OTHERS = 3_000
 FRIENDS = 10
 LISTED = 100
@@ -34,73 +38,115 @@ ROUNDS = 5
 AT_ONCE = 8
 A_SECOND = 100
 STEADY_SECONDS = 20.0
+SAID_EVERY_SECONDS = 0.5
+MARK_AND_PAGE = 2  # fields of a reader whose page is kept
 PREFIX = os.environ.get("TABLE_PREFIX", "")
 PAGE, NOTHING = "/v1/suggestions", "/v1/nothing"
 MARK = uuid.uuid4().hex[:8]
 
 
 def suggestions() -> list[dict[str, Any]]:
-    """Read pages as few readers, whose looks are held, and as many; then a hundred a second as many."""
-    few, many = itertools.cycle([_reader(n) for n in range(AT_ONCE)]), itertools.cycle(map(_reader, range(READERS)))
-    rates: dict[str, list[float]] = {"nothing": [], "few": [], "many": []}
-    spent: dict[str, list[float]] = {name: [] for name in rates}
+    """Read pages that are kept, at random, and pages that are looked up; then each a hundred times a second."""
+    draw = random.Random(1)
+    people = [_reader(n) for n in range(READERS)]
+    in_turn = itertools.cycle(people)
+    who: dict[str, Callable[[], str]] = {
+        "nothing": partial(draw.choice, people),
+        "kept": partial(draw.choice, people),
+        "looked up": lambda: next(in_turn),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in who}
+    spent: dict[str, list[float]] = {name: [] for name in who}
     with (
         dynamodb_local(in_memory=True) as store,
         redis_node() as redis,
+        redis_node() as graph_redis,
         served("noop:edge()", NOTHING) as nothing,
     ):
         _fill(store.client(), redis.url)
         environment = {**store.environment, "SUGGESTIONS_REDIS_URL": redis.url}
-        with served("follow_service.app:create_app()", PAGE, **environment) as page:
-            _once_each(page[0])
+        with (
+            _settled(graph_redis.url),
+            served("follow_service.app:create_app()", PAGE, GRAPH_REDIS_URL=graph_redis.url, **environment) as kept,
+            served("follow_service.app:create_app()", PAGE, GRAPH_REDIS_URL=redis.url, **environment) as looked_up,
+        ):
+            _once_each(looked_up[0], f"{PAGE}?limit=0", HTTPStatus.BAD_REQUEST)
+            _once_each(kept[0], PAGE, HTTPStatus.OK)
             for _ in range(ROUNDS):
-                for name, (port, pid), path, who in (
-                    ("nothing", nothing, NOTHING, few),
-                    ("few", page, PAGE, few),
-                    ("many", page, PAGE, many),
+                for name, (port, pid), path in (
+                    ("nothing", nothing, NOTHING),
+                    ("kept", kept, PAGE),
+                    ("looked up", looked_up, PAGE),
                 ):
                     before = processor_seconds(pid)
-                    rates[name].append(rate(AT_ONCE, SECONDS, partial(_asker, port, path, who)))
+                    rates[name].append(rate(AT_ONCE, SECONDS, partial(_asker, port, path, who[name])))
                     spent[name].append((processor_seconds(pid) - before) / (rates[name][-1] * SECONDS) * 1000)
-            held, looked = (_steady(page[0], who) for who in (few, many))
-    reference, of_few, of_many = (statistics.median(each) for each in rates.values())
+            of_kept = _steady(kept[0], who["kept"])
+            _check_that_all_are_kept(graph_redis.url)
+            of_looked_up = _steady(looked_up[0], who["looked up"])
+    reference, warm, cold = (statistics.median(each) for each in rates.values())
     cost = {name: f"{statistics.median(each):.2f} ms" for name, each in spent.items()}
-    how = f"median of {ROUNDS} rounds of {SECONDS:g} s, {AT_ONCE} at once, one process, DynamoDB Local in memory"
+    how = (
+        f"median of {ROUNDS} rounds of {SECONDS:g} s, {AT_ONCE} at once, one process, DynamoDB Local in memory, load "
+        f"average {os.getloadavg()[0]:.0f}"
+    )
     steady = f"{A_SECOND} a second for {STEADY_SECONDS:g} s, from the moment at which each was due"
     return [
         {
             "name": "suggestions, warm page",
-            "ours": of_few,
+            "ours": warm,
             "reference": reference,
             "unit": "req/s",
-            "ratio": of_few / reference,
+            "ratio": warm / reference,
             "target": 0.6,
-            "setup": f"{how}; {AT_ONCE} readers: a look at the tables is held for a second; reference: a route that "
-            f"does nothing; processor {cost['few']} and {cost['nothing']}",
+            "setup": f"{how}; {READERS} readers at random, whose pages are kept; reference: a route that does nothing; "
+            f"processor {cost['kept']} and {cost['nothing']}",
         },
         {
             "name": "suggestions, page that is looked up",
-            "ours": of_many,
+            "ours": cold,
             "reference": reference,
             "unit": "req/s",
-            "ratio": of_many / reference,
-            "setup": f"{how}; {READERS} readers in turn, so each page is two BatchGetItem; processor {cost['many']}",
+            "ratio": cold / reference,
+            "setup": f"{how}; {READERS} readers in turn, while it is not known that what is kept is settled: each page "
+            f"is two BatchGetItem; processor {cost['looked up']}",
         },
         {
             "name": "suggestions, p99 of warm pages",
-            "ours": held[0],
+            "ours": of_kept[0],
             "unit": "ms",
             "at_most": 20.0,
-            "setup": f"{steady}; {AT_ONCE} readers; median {held[1]:.1f} ms",
+            "setup": f"{steady}; {READERS} readers at random; median {of_kept[1]:.1f} ms",
         },
         {
             "name": "suggestions, p99 of pages that are looked up",
-            "ours": looked[0],
+            "ours": of_looked_up[0],
             "unit": "ms",
             "at_most": 20.0,
-            "setup": f"{steady}; {READERS} readers in turn; median {looked[1]:.1f} ms",
+            "setup": f"{steady}; {READERS} readers in turn; median {of_looked_up[1]:.1f} ms",
         },
     ]
+
+
+@contextmanager
+def _settled(url: str) -> Iterator[None]:
+    """Say in follow-keeper's place, for as long as the context lasts, that what is kept is settled until now."""
+    with closing(connect(url)) as nodes:
+        settled = RedisSettled(nodes, SETTLED, PARTITIONS)
+
+        def say() -> None:
+            settled.write(dict.fromkeys(PARTITIONS, time.time_ns() // 1_000_000))
+
+        say()
+        with repeated("settled", say, SAID_EVERY_SECONDS):
+            yield
+
+
+def _check_that_all_are_kept(url: str) -> None:
+    """Refuse to tell a figure of pages that were looked up."""
+    with closing(connect(url)) as nodes:
+        missing = [n for n in range(READERS) if nodes.client.hlen(pages_key(_reader(n))) < MARK_AND_PAGE]
+    assert not missing, f"{len(missing)} of {READERS} readers' pages are not kept"
 
 
 def _reader(n: int) -> str:
@@ -111,25 +157,26 @@ def _other(n: int) -> str:
     return f"o-{MARK}-{n}"
 
 
-def _asker(port: int, path: str, who: Iterator[str]) -> Callable[[], None]:
+def _asker(port: int, path: str, who: Callable[[], str]) -> Callable[[], None]:
     """Return what asks as one after the other, on a connection of its own."""
     connection = Connection(port)
 
     def ask() -> None:
-        status = connection.status("GET", path, next(who))
+        status = connection.status("GET", path, who())
         assert status == HTTPStatus.OK, status
 
     return ask
 
 
-def _once_each(port: int) -> None:
-    """Let the service verify each one's token before we measure; no store is asked."""
+def _once_each(port: int, path: str, expected: HTTPStatus) -> None:
+    """Let the service verify each one's token before we measure, and look their page up unless it is refused."""
     connection = Connection(port)
     for n in range(READERS):
-        assert connection.status("GET", f"{PAGE}?limit=0", _reader(n)) == HTTPStatus.BAD_REQUEST
+        status = connection.status("GET", path, _reader(n))
+        assert status == expected, status
 
 
-def _steady(port: int, who: Iterator[str]) -> tuple[float, float]:
+def _steady(port: int, who: Callable[[], str]) -> tuple[float, float]:
     """Ask so many times a second, however long answers take; return p99 and the median, in ms."""
     own = threading.local()
     begin = time.perf_counter() + 0.1

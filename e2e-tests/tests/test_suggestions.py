@@ -2,17 +2,25 @@
 
 import json
 import os
+import re
 import time
 from contextlib import closing
 
 import pytest
+from confluent_kafka import OFFSET_END, TopicPartition
+from redis import Redis
 
+from contracts import TOPICS
+from murmuration_runtime.kafka import KafkaTopics
+from murmuration_runtime.kafka_connection import KafkaSettings
+from murmuration_runtime.settings import read
 from murmuration_suggested.layout import Suggestion, to_text
 from murmuration_suggested.reader import SuggestedReader
 from murmuration_suggested.runs import Run
 from murmuration_suggested.writer import SuggestedWriter, connect
 from murmuration_testkit.people import Person, send
-from murmuration_testkit.processes import all_ready, control, pause, resume
+from murmuration_testkit.processes import all_ready, control, page, pause, resume, stopped
+from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually, steadily
 
 
@@ -119,3 +127,81 @@ def test_a_redis_that_is_away_hangs_or_is_empty_is_done_without(world, fault):
             resume("suggestions-redis")
             control("start", "suggestions-redis")
             all_ready()
+
+
+def hits():
+    """How many pages were answered from what is kept."""
+    _, told = page("follow-service", "/metrics")
+    series = r'^graph_cache_reads_total\{of="suggestions",outcome="hit"\} (\S+)$'
+    return sum(map(float, re.findall(series, told, re.MULTILINE)))
+
+
+def kept(person):
+    """Ask until an answer comes from what is kept; return whom it names."""
+
+    def answered():
+        before = hits()
+        found = names(ask(person))
+        return hits() > before and found
+
+    return eventually(answered, within=90)
+
+
+def test_a_kept_page_is_dropped_by_whatever_changes_for_its_reader(world):
+    """A follow, a request, a block, a mute and a deletion, one after the other, each after the page was kept again."""
+    ana, _, others = world
+    others[1].turn(private=True)
+    changes = (
+        lambda: ana.follow(others[0]),
+        lambda: ana.follow(others[1]),
+        lambda: others[2].ask("PUT", f"/v1/users/{ana.user_id}/block"),
+        lambda: ana.ask("PUT", f"/v1/users/{others[3].user_id}/mute"),
+        others[4].leave,
+    )
+    left = [each.user_id for each in others]
+    for change in changes:
+        assert kept(ana)[: len(left)] == left
+        change()
+        gone = left.pop(0)
+        eventually(lambda gone=gone: gone in names(ask(ana)), False)
+
+
+@pytest.mark.parametrize("process", ["follow-keeper", "cdc-bridge"])
+def test_a_block_holds_while_nobody_brings_it_to_what_is_kept(world, process):
+    """What is kept is rested on for some seconds, and then the tables say who is shown; so do profiles."""
+    ana, _, others = world
+    blocker = others[0]
+    assert blocker.user_id in kept(ana)
+    assert status(ana, blocker) == 200
+    with stopped(process):
+        blocker.ask("PUT", f"/v1/users/{ana.user_id}/block")
+        eventually(lambda: blocker.user_id in names(ask(ana)), False)
+        eventually(lambda: status(ana, blocker), 404)
+
+
+def test_what_kafka_gave_up_before_the_keeper_had_read_it_makes_all_that_is_kept_void(world):
+    """It is told, and nothing behind it is handled before."""
+    ana, ben, others = world
+    blocker, topic = others[0], TOPICS["BlockChanged"]
+    place = topic.name, topic.partition(blocker.user_id)
+    topics = KafkaTopics(read(KafkaSettings), [topic])
+    assert blocker.user_id in kept(ana)
+    with Redis.from_url(os.environ["GRAPH_REDIS_URL"]) as graph_redis:
+        with stopped("follow-keeper"):
+            before = topics.ends([place])[place]
+            blocker.ask("PUT", f"/v1/users/{ana.user_id}/block")
+            eventually(lambda: topics.ends([place])[place] > before)
+            kafka = admin()
+            for future in kafka.delete_records([TopicPartition(*place, OFFSET_END)]).values():
+                future.result(30)
+            blocker.ask("PUT", f"/v1/users/{ben.user_id}/block")
+            assert graph_redis.exists(f"suggestions:{{{ana.user_id}}}")
+        eventually(lambda: graph_redis.exists(f"suggestions:{{{ana.user_id}}}"), 0, within=90)
+    _, told = page("follow-keeper", "/metrics")
+    assert re.search(r'^worker_gaps_total\{topic="BlockChanged"\} [1-9]', told, re.MULTILINE)
+    assert blocker.user_id not in kept(ana)
+
+
+def status(viewer, other):
+    """Return the status of somebody's profile."""
+    return send("GET", f"/v1/users/{other.user_id}", headers=viewer.headers).status
