@@ -110,12 +110,12 @@ def test_a_page_says_who_and_why_and_where_it_goes_on(call, shown):
 
 
 HAPPENS = {
-    "POST /users/s03/follow": FollowChanged("e", SOURCE, "ana", "s03", following=True),
-    "PUT /users/s03/block": BlockChanged("e", SOURCE, "ana", "s03", blocking=True),
-    "s03 PUT /users/ana/block": BlockChanged("e", SOURCE, "s03", "ana", blocking=True),
-    "PUT /users/s03/mute": MuteChanged("e", SOURCE, "ana", "s03", muting=True),
-    "s03 PUT /users/ana/mute": MuteChanged("e", SOURCE, "s03", "ana", muting=True),
-    "s03 DELETE /users/me": Tombstone("e", SOURCE, "s03", 9),
+    "POST /users/s03/follow": lambda: FollowChanged("e", SOURCE, "ana", "s03", following=True),
+    "PUT /users/s03/block": lambda: BlockChanged("e", SOURCE, "ana", "s03", blocking=True),
+    "s03 PUT /users/ana/block": lambda: BlockChanged("e", SOURCE, "s03", "ana", blocking=True),
+    "PUT /users/s03/mute": lambda: MuteChanged("e", SOURCE, "ana", "s03", muting=True),
+    "s03 PUT /users/ana/mute": lambda: MuteChanged("e", SOURCE, "s03", "ana", muting=True),
+    "s03 DELETE /users/me": lambda: Tombstone("e", SOURCE, "s03", 9),
 }
 
 
@@ -126,7 +126,7 @@ def test_whatever_happened_since_is_seen_once_it_is_heard(call, shown, hear, aws
     assert "s03" in shown()
     *who, method, path = what.split(" ")
     call(*(who or ["ana"]), f"{method} {path}")
-    hear(HAPPENS[what])
+    hear(HAPPENS[what]())
     aws.calls.clear()
     assert shown() == [each for each in SUGGESTED if each != "s03"]
     assert aws.calls.total()
