@@ -12,10 +12,10 @@ from follow_service.lists import Row
 from follow_service.redis_cache import RedisCache
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Nodes
-from murmuration_testkit import REPOSITORY
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 from .memory import MemoryCache
+from .redis_user import as_follow_service
 
 KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack) for kind in ("single", "cluster"))]
 FOLLOWERS = Kind.FOLLOWERS
@@ -211,10 +211,7 @@ def test_a_redis_that_is_not_there_is_away(ana):
 
 @pytest.mark.stack
 def test_the_user_of_the_acl_file_may_do_all_of_this(single, ana):
-    _, name, *rights = (REPOSITORY / "deploy/graph-redis.acl").read_text().split()
-    single.redis.acl_setuser(name, enabled=True, reset=True, passwords=["+word"])
-    single.redis.execute_command("ACL", "SETUSER", name, *(each for each in rights if not each.startswith(("on", ">"))))
-    with closing(Nodes(single.url, 2, 2, username=name, password="word")) as nodes:
+    with as_follow_service(single) as nodes:
         kept = RedisCache(nodes)
         kept.check()
         kept.keep([state(ana, 1)])

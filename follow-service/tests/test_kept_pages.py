@@ -13,14 +13,17 @@ from contracts import FollowChanged, Source, Tombstone
 from follow_service import keeper, kept_pages
 from follow_service.cache import Kind, Newest, State
 from follow_service.kept_pages import MOST, Answered, Asked, KeptPages, from_text, pages_key, to_text
+from follow_service.kept_topics import PARTITIONS, SETTLED
 from follow_service.redis_cache import RedisCache
 from follow_service.redis_pages import RedisPages
 from follow_service.redis_reset import forget_all
 from murmuration_runtime.redis_nodes import Nodes
+from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_suggested.layout import ONLINE, ONLINE_SECONDS
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 from .memory import MemoryCache, MemoryPages
+from .redis_user import as_follow_service
 
 FIRST = Asked("20261119T010000Z", "", 20)
 SOURCE = Source("shard-1", 1)
@@ -216,11 +219,14 @@ def test_nothing_kept_lives_for_ever(single, ana):
     with closing(Nodes(single.url, 2, 2)) as nodes:
         real = RedisPages(nodes)
         mark = real.open(ana, FIRST).mark
+        assert 0 < single.redis.ttl(pages_key(ana)) <= kept_pages.SECONDS
         single.redis.expire(pages_key(ana), 100)
         real.commit(ana, FIRST, mark, "7 page")
         real.open(ana, FIRST._replace(limit=3))
         assert 0 < single.redis.ttl(pages_key(ana)) <= 100
+        single.redis.zadd(kept_pages.GONE, {f"{ana}-long-ago": 1})
         real.note_gone([ana])
+        assert [who for who, _ in real.gone(0) if who.startswith(ana)] == [ana]
         assert 0 < single.redis.ttl(kept_pages.GONE) <= kept_pages.GONE_SECONDS
 
 
@@ -244,3 +250,18 @@ def test_after_events_were_lost_nothing_that_is_kept_is_shown(request, kind, ana
         assert not cache.commit(Kind.FOLLOWING, f"{ana}-2", late, Newest([], whole=True))
         assert ana in dict(pages.gone(0))
         assert beats
+
+
+@pytest.mark.stack
+def test_the_user_of_the_acl_file_may_do_all_of_this(single, ana):
+    with as_follow_service(single) as nodes:
+        pages, settled = RedisPages(nodes), RedisSettled(nodes, SETTLED, PARTITIONS)
+        opened = pages.open(ana, FIRST)
+        pages.commit(ana, FIRST, opened.mark, "7 page")
+        pages.note_gone([ana])
+        assert ana in dict(pages.gone(opened.now - 1))
+        settled.write(dict.fromkeys(PARTITIONS, 7))
+        assert settled.until() == 7
+        forget_all(nodes, int)
+        assert pages.open(ana, FIRST).text is None
+        pages.drop([ana])
