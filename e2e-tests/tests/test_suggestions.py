@@ -202,6 +202,27 @@ def test_what_kafka_gave_up_before_the_keeper_had_read_it_makes_all_that_is_kept
     assert blocker.user_id not in kept(ana)
 
 
+def test_what_is_kept_goes_on_to_show_while_the_tables_are_silent(world):
+    """Nobody can block anybody meanwhile; it takes some seconds until that is noticed."""
+    ana, _, others = world
+    assert status(ana, others[0]) == 200  # and is kept, as the page is
+    found = kept(ana)
+    assert pause("dynamodb")
+    try:
+        eventually(lambda: shows(ana, others[0], found), True)
+        steadily(lambda: shows(ana, others[0], found), True, during=8)
+    finally:
+        resume("dynamodb")
+        all_ready()
+    eventually(lambda: shows(ana, others[0], found), True)
+
+
+def shows(viewer, other, suggested):
+    """Tell whether somebody's suggestions and another's profile are answered."""
+    answer = send("GET", "/v1/suggestions", headers=viewer.headers)
+    return answer.status == 200 and names(answer) == suggested and status(viewer, other) == 200
+
+
 def status(viewer, other):
     """Return the status of somebody's profile."""
     return send("GET", f"/v1/users/{other.user_id}", headers=viewer.headers).status
