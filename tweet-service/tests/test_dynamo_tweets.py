@@ -46,7 +46,7 @@ class StorePromises:
         said = [say(somebody()) for _ in range(102)]
         for tweet in said[:3]:
             store.add(tweet)
-        store.mark_deleted(said[0].tweet_id, 1)
+        store.delete(said[0].tweet_id, 1)
         found = store.find_all([tweet.tweet_id for tweet in said])
         assert found == {tweet.tweet_id: store.find(tweet.tweet_id) for tweet in said[:3]}
         assert store.find_all([]) == {}
@@ -77,8 +77,8 @@ class StorePromises:
         kept, gone = say(author), say(author)
         store.add(kept)
         store.add(gone)
-        store.mark_deleted(gone.tweet_id, 1)
-        store.mark_deleted(gone.tweet_id, 2)
+        store.delete(gone.tweet_id, 1)
+        store.delete(gone.tweet_id, 2)
         assert store.find(gone.tweet_id).deleted
         assert store.by_author(author, 10, None).tweets == [kept]
 
@@ -89,7 +89,7 @@ class StorePromises:
         for tweet in said:
             store.add(tweet)
         for tweet in said[3:9]:
-            store.mark_deleted(tweet.tweet_id, 1)
+            store.delete(tweet.tweet_id, 1)
         expected = [tweet for tweet in reversed(said) if tweet not in said[3:9]]
         pages, cursor = [], None
         while True:
@@ -108,7 +108,7 @@ class StorePromises:
         for tweet in (*said, say(somebody())):
             store.add(tweet)
         for tweet in said[::5]:
-            store.mark_deleted(tweet.tweet_id, 1)
+            store.delete(tweet.tweet_id, 1)
         found, below = store.undeleted(author, None)
         while below:
             page, below = store.undeleted(author, below)
@@ -151,7 +151,7 @@ class TestDynamoTweets(StorePromises):
         store.add(tweet)
         assert carried() is None
         tweet = say(somebody())
-        for write in (lambda: store.add(tweet), lambda: store.mark_deleted(tweet.tweet_id, 9)):
+        for write in (lambda: store.add(tweet), lambda: store.delete(tweet.tweet_id, 9)):
             with traces.span("POST", "SERVER", [], {}):
                 write()
                 assert carried() == traces.traceparent()
@@ -179,7 +179,7 @@ class TestDynamoTweets(StorePromises):
     def test_a_mark_never_makes_a_row(self, store, say, somebody):
         """Marking what is not there leaves nothing behind."""
         tweet = say(somebody())
-        store.mark_deleted(tweet.tweet_id, 1)
+        store.delete(tweet.tweet_id, 1)
         assert store.find(tweet.tweet_id) is None
 
     @pytest.mark.usefixtures("dynamodb_away")

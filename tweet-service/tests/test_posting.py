@@ -110,7 +110,7 @@ def test_a_claim_on_somebody_elses_id_is_given_back(memory):
 def test_a_key_whose_tweet_was_deleted_is_refused_and_writes_nothing(memory):
     """It does not say that the tweet is there, and does not bring it back."""
     tweet = post_once(memory, "alice", "hello", "key", ids_from(1))
-    memory.mark_deleted(tweet.tweet_id, 2)
+    memory.delete(tweet.tweet_id, 2)
     with pytest.raises(DeletedTweetError, match=tweet.tweet_id):
         post_once(memory, "alice", "hello", "key", ids_from(5))
     assert [*memory.rows] == [tweet.tweet_id]
