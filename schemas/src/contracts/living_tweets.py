@@ -13,7 +13,7 @@ from contracts.tables import TWEETS
 class Listing(NamedTuple):
     """An index, and the attribute under which it has the author."""
 
-    index: str
+    index_name: str
     author: str
 
 

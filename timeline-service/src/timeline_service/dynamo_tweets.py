@@ -65,7 +65,7 @@ class DynamoTweets:
         with errors_named():
             answer = self._dynamodb.query(
                 TableName=self._table,
-                IndexName=where.index,
+                IndexName=where.index_name,
                 KeyConditionExpression=f"{where.author} = :author AND tweet_id < :below",
                 FilterExpression="attribute_not_exists(deleted_at)",
                 ProjectionExpression=TWEETS.tweet_id,
