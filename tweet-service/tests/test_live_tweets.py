@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from contracts.migrations import live_tweets
 from contracts.tables import MIGRATIONS
 from murmuration_runtime.dynamo import client
 from murmuration_runtime.errors import StoreAwayError
@@ -21,7 +22,8 @@ from murmuration_testkit.waiting import eventually
 from tweet_service.dynamo_tweets import DynamoTweets
 from tweet_service.tweets import TakenIdError, Tweet
 
-from .past import OLD
+from .past import FILE as NEW
+from .past import OLD, with_a_past
 
 PREFIX = "past-"
 TABLE = f"{PREFIX}tweets"
@@ -199,6 +201,35 @@ def test_lists_are_whole_in_every_step_and_in_the_end_nothing_is_left_of_the_del
     assert [row for row in world.rows() if ("text" in row) == ("deleted_at" in row)] == []
     for author in AUTHORS:
         assert world.listed(author) == world.expected(author)
+
+
+def test_a_page_goes_on_behind_the_switch():
+    """Its cursor is a tweet's id; what an older release deleted after the backfill, by mistake, does not show."""
+    aws, now = with_a_past(), [0.0]
+    switch = MigrationSwitch(aws.client(), "", MIGRATIONS.LIVE_TWEETS, lambda: now[0])
+    store = DynamoTweets(aws.client(), "", switch)
+    said = [str(10**18 + n) for n in range(30)]
+    for n, tweet_id in enumerate(said):
+        row = {"tweet_id": {"S": tweet_id}, "author_id": {"S": "ann"}, "text": {"S": "old"}, "created_at": {"N": "1"}}
+        aws.put("tweets", row | ({"deleted_at": {"N": "2"}} if n % 3 == 0 else {}))
+    live = [tweet_id for n, tweet_id in reversed([*enumerate(said)]) if n % 3]
+    first = store.by_author("ann", 5, None)
+    assert [tweet.tweet_id for tweet in first.tweets] == live[:5]
+    (index,) = NEW.create["GlobalSecondaryIndexes"]
+    aws.tables["tweets"].kinds["live_author_id"] = "S"
+    aws.tables["tweets"].add_index(index, aws.now)
+    for row in [*aws.items("tweets")]:
+        (changed,) = live_tweets.backfill(row)
+        aws.put("tweets", changed)
+    by_mistake = next(row for row in aws.items("tweets") if row["tweet_id"]["S"] == live[7])
+    aws.put("tweets", by_mistake | {"deleted_at": {"N": "3"}})
+    aws.put("migrations", {"migration": {"S": MIGRATIONS.LIVE_TWEETS}, "switched_at": {"N": "1"}})
+    now[0] += LOOK_S
+    assert switch()
+    del aws.tables["tweets"].indexes["by_author"]
+    rest = store.by_author("ann", 100, first.next_cursor)
+    assert [tweet.tweet_id for tweet in rest.tweets] == [*live[5:7], *live[8:]]
+    assert store.undeleted("ann", None) == ([*live[:7], *live[8:]], None)
 
 
 @pytest.mark.stack
