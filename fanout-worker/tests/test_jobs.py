@@ -70,7 +70,8 @@ def mute(fan, star):
 def tweet(author, **more):
     tweet_id = str(random.randrange(10**18, 8 * 10**18))
     item = {"tweet_id": {"S": tweet_id}, "author_id": {"S": author}, "text": {"S": "hi"}, "created_at": {"N": "1"}}
-    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}tweets", Item=item | more)
+    live = {} if more else {"live_author_id": {"S": author}}
+    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}tweets", Item=item | live | more)
     return tweet_id
 
 

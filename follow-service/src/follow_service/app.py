@@ -8,9 +8,10 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from contracts.image import own
+from contracts.tables import MIGRATIONS
 from follow_service import api, metrics
 from follow_service.dynamo_graph import dynamo_graph
-from follow_service.dynamo_parts import Switch, side_by_side
+from follow_service.dynamo_parts import side_by_side
 from follow_service.graph import Graph
 from follow_service.held_pages import HeldPages
 from follow_service.hot_metrics import HotFollowees
@@ -22,6 +23,7 @@ from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
 from murmuration_runtime.metrics import METRICS
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
 from murmuration_suggested.reader import SuggestedReader
@@ -67,5 +69,5 @@ def _graph(settings: Settings) -> Graph:
     dynamodb, prefix, hottest = dynamo.client_for_requests(), settings.table_prefix, Hottest(time.monotonic)
     METRICS.register(HotFollowees(hottest))
     cache = RedisCache(connect(settings.graph_redis)) if settings.graph_redis else None
-    parts = Switch(dynamodb, prefix), side_by_side()
-    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, cache, metrics.count_reads)
+    in_parts = MigrationSwitch(dynamodb, prefix, MIGRATIONS.SPREAD_FOLLOWERS)
+    return dynamo_graph(dynamodb, prefix, in_parts, side_by_side(), hottest.add, cache, metrics.count_reads)

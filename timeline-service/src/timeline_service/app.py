@@ -8,9 +8,11 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from contracts.image import own
+from contracts.tables import MIGRATIONS
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
 from murmuration_timelines.celebrity_index import CelebrityIndex
@@ -56,7 +58,7 @@ def dynamo_rows(table_prefix: str) -> Rows:
     return Rows(
         DynamoFollows(dynamodb, table_prefix),
         DynamoMutes(dynamodb, table_prefix),
-        DynamoTweets(dynamodb, table_prefix),
+        DynamoTweets(dynamodb, table_prefix, MigrationSwitch(dynamodb, table_prefix, MIGRATIONS.LIVE_TWEETS)),
         DynamoCelebrities(dynamodb, table_prefix),
         DynamoProfiles(dynamodb, table_prefix),
         DynamoEdges(dynamodb, table_prefix),
