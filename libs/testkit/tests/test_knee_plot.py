@@ -61,5 +61,13 @@ def test_what_is_too_high_to_show_stands_at_the_edge_with_its_value(drawn):
         assert 0 < y < 2 * HEIGHT
 
 
+def test_no_number_lies_on_another():
+    """Loads that are close together are drawn, and some are not named."""
+    steps = [dataclasses.replace(FIRST, load=load) for load in (100, 101, 5_000, 5_100)]
+    found = ET.fromstring(plot(steps, "2 cores"))  # noqa: S314 - our own
+    assert [each for each in texts(found) if each in ("101", "5000", "5100")] == ["5000"] * 2
+    assert [len(line) for line in lines(found)] == [4] * 4
+
+
 def test_without_a_good_step_there_is_no_knee():
     assert "knee" not in plot([THIRD], "2 cores")

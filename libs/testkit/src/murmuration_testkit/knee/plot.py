@@ -3,6 +3,7 @@
 Rule: each panel ends at half as much again as its bound. What is higher stands at the edge, with its value beside it.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from murmuration_testkit.knee.search import MOST_READ_MS, MOST_STALE_S, Step, be
 
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 40, 40
+LABEL = 28  # what a load's number takes; one that would lie on another is left out
 TOP_OF_BOUND = 1.5
 FONT = 'font-family="sans-serif" font-size="12"'
 COLOURS = ("#1f5fa8", "#9bbbdd", "#c2571a")
@@ -81,8 +83,11 @@ def _panel(panel: Panel, loads: Sequence[float], knee: float | None, top: float)
     if knee:
         yield _line((x(knee), top + TOP), (x(knee), floor), "#888", dashed=True)
         yield _text(x(knee) - 4, top + TOP + 10, "knee", anchor="end")
+    labelled = -math.inf
     for load in loads:
-        yield _text(x(load), floor + 16, f"{load:.0f}", anchor="middle")
+        if x(load) - labelled >= LABEL:
+            labelled = x(load)
+            yield _text(labelled, floor + 16, f"{load:.0f}", anchor="middle")
     for number, ((name, points), colour) in enumerate(zip(panel.lines.items(), COLOURS, strict=False)):
         places = " ".join(f"{x(load):.1f},{y(value):.1f}" for load, value in points)
         yield f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>'
