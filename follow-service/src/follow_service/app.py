@@ -17,6 +17,7 @@ from follow_service.held_pages import HeldPages
 from follow_service.hot_metrics import HotFollowees
 from follow_service.hottest import Hottest
 from follow_service.redis_cache import RedisCache, connect
+from follow_service.redis_mutuals import RedisSearches
 from follow_service.settings import Settings
 from follow_service.suggestion_lists import Kept, SuggestionLists
 from murmuration_edge.app import edge_app
@@ -68,6 +69,7 @@ def _graph(settings: Settings) -> Graph:
     """Return the graph in the tables, with what is kept of it; a Redis that is away makes this slower, not unready."""
     dynamodb, prefix, hottest = dynamo.client_for_requests(), settings.table_prefix, Hottest(time.monotonic)
     METRICS.register(HotFollowees(hottest))
-    cache = RedisCache(connect(settings.graph_redis)) if settings.graph_redis else None
-    in_parts = MigrationSwitch(dynamodb, prefix, MIGRATIONS.SPREAD_FOLLOWERS)
-    return dynamo_graph(dynamodb, prefix, in_parts, side_by_side(), hottest.add, cache, metrics.count_reads)
+    nodes = connect(settings.graph_redis) if settings.graph_redis else None
+    cache, searches = (RedisCache(nodes), RedisSearches(nodes)) if nodes else (None, None)
+    parts = MigrationSwitch(dynamodb, prefix, MIGRATIONS.SPREAD_FOLLOWERS), side_by_side()
+    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, cache, metrics.count_reads, searches)

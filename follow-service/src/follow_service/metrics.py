@@ -6,7 +6,7 @@ from murmuration_runtime.metrics import METRICS
 
 READS = Counter(
     "graph_cache_reads",
-    "Profiles, and first pages of lists, of others: by what, and whether the cache had it (hit, miss) or was away.",
+    "Profiles, first pages of lists, mutual followers: by what, and whether the cache had it (hit, miss) or was away.",
     ["of", "outcome"],
     registry=METRICS,
 )

@@ -22,6 +22,7 @@ from timeline_service.authors import Authors
 from timeline_service.background_rebuilds import BackgroundRebuilds
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
+from timeline_service.celebrity_reads import CelebrityReads
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.departed import Departed
@@ -81,7 +82,10 @@ def create_app(
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     authors = Authors(follows, mutes)
     builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build, departed=departed)
-    celebrity_tweets = CelebrityTweets(index.among, cache.authors, builder, settings.celebrities_a_wave, time.monotonic)
+    reads = CelebrityReads(tweets, time.monotonic)
+    celebrity_tweets = CelebrityTweets(
+        index.among, cache.authors, builder, reads, settings.celebrities_a_wave, time.monotonic
+    )
     bodies = Bodies(cache, tweets)
     renewals = Renewals(
         cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time
