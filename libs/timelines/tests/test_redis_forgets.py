@@ -17,7 +17,7 @@ from murmuration_timelines.writer import TimelineWriter
 
 from .conftest import snowflake
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 NOWHERE = ("127.0.0.1", 9)
 
 
