@@ -21,8 +21,7 @@ def noted(request):
         notes.write(f"{request.node.name} {request.path.stem} {os.environ['PYTEST_XDIST_WORKER']} {seen}\\n")
 
 @pytest.mark.stack
-@pytest.mark.parametrize("number", range(4))
-def test_shares(number):
+def test_shares():
     pass
 
 @pytest.mark.stack(shared=False)
@@ -33,7 +32,6 @@ def test_needs_no_part():
     pass
 """
 FAULTY = """
-@pytest.mark.stack
 def test_is_wrong():
     assert False
 
@@ -67,31 +65,27 @@ def test_each_fault_fails_the_run_under_the_name_of_its_test(ran):
     said, _ = ran
     assert any(line.startswith("FAILED test_two.py::test_is_wrong - ") for line in said), said
     assert any(line.startswith("ERROR test_two.py::test_touches_what_is_not_its_own - ") for line in said), said
-    assert "1 failed, 13 passed, 1 error in" in said[-1]
+    assert "1 failed, 7 passed, 1 error in" in said[-1]
 
 
 def test_what_shares_the_stack_runs_in_one_process(ran):
     """Of whatever file it is: some tests stop or kill what others use."""
     _, notes = ran
-    assert len({process for name, _, process, _ in notes if "shares" in name}) == 1
+    sharing = [(file, process) for name, file, process, _ in notes if name == "test_shares"]
+    assert len({file for file, _ in sharing}) == 2
+    assert len({process for _, process in sharing}) == 1
 
 
 def test_what_else_a_file_has_runs_in_one_process(ran):
     """What its module starts is started once; and two files are in two."""
     _, notes = ran
-    processes = {(file, process) for name, file, process, _ in notes if "parts" in name or "needs" in name}
-    assert len(processes) == 2
-    assert len(dict(processes)) == 2
+    processes = {(file, process) for name, file, process, _ in notes if name != "test_shares"}
+    assert sorted(file for file, _ in processes) == ["test_one", "test_two"]
+    assert len({process for _, process in processes}) == 2
 
 
 def test_only_what_shares_the_stack_sees_it(ran):
     """A test that forgets its mark fails, instead of meeting others there."""
     _, notes = ran
-    seen = {(name.partition("[")[0], seen) for name, _, _, seen in notes}
-    assert seen == {
-        ("test_shares", ADDRESS),
-        ("test_is_wrong", ADDRESS),
-        ("test_has_parts_of_its_own", "nothing"),
-        ("test_needs_no_part", "nothing"),
-        ("test_touches_what_is_not_its_own", "nothing"),
-    }
+    assert {seen for name, _, _, seen in notes if name == "test_shares"} == {ADDRESS}
+    assert {seen for name, _, _, seen in notes if name != "test_shares"} == {"nothing"}

@@ -11,10 +11,10 @@ from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout, reset_timelines
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
-from murmuration_timelines.writer import TimelineWriter
+from murmuration_timelines.writer import TimelineWriter, connect
 
 from .conftest import FIRST_AT, REAL, snowflake
 

@@ -5,10 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from murmuration_runtime import traces
 
 NOBODY = "http://127.0.0.1:9"
+
+
+def pytest_configure() -> None:
+    """Have hypothesis not judge how long an example takes: on a busy machine that says nothing of the code."""
+    too_slow = [*settings.default.suppress_health_check, HealthCheck.too_slow]
+    settings.register_profile("patient", settings.default, deadline=None, suppress_health_check=too_slow)
+    settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")
