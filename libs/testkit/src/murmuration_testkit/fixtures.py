@@ -14,8 +14,9 @@ NOBODY = "http://127.0.0.1:9"
 
 def pytest_configure() -> None:
     """Have hypothesis not judge how long an example takes: on a busy machine that says nothing of the code."""
-    too_slow = [*settings.default.suppress_health_check, HealthCheck.too_slow]
-    settings.register_profile("patient", settings.default, deadline=None, suppress_health_check=too_slow)
+    found = settings()
+    unasked = {*found.suppress_health_check, HealthCheck.too_slow}
+    settings.register_profile("patient", found, deadline=None, suppress_health_check=unasked)
     settings.load_profile("patient")
 
 
