@@ -16,9 +16,10 @@ from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
+from murmuration_timelines.writer import connect
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.letters import open_letters
 from murmuration_worker.messages import Message
