@@ -73,7 +73,7 @@ restart: $(BIN)/ready ## one process again, with the code as it is now: S=follow
 	@$(if $(S),$(STACK) restart $(S),echo 'name the process: make restart S=follow-service' >&2; exit 2)
 
 test: lint types parts ## lint, types and every test, on a stack of its own; or one folder's tests: S=follow-service
-	@$(STACK) run --name test -- $(BIN)/pytest $(S)
+	@$(STACK) run --name test -- $(BIN)/pytest -n 3 $(S)
 
 unit: $(BIN)/ready ## the tests that need no stack; or one folder's: S=follow-service
 	@$(BIN)/pytest -m 'not stack' $(S)

@@ -17,11 +17,15 @@ edges = st.lists(st.none() | st.builds(edge, followed_at=st.integers(1, 9)))
 
 @st.composite
 def tweets(draw):
-    """Draw lives of a tweet: written, perhaps edited, perhaps soft-deleted, which is for good, perhaps removed."""
+    """Draw lives of a tweet: written, perhaps migrated, perhaps soft-deleted, which is for good, perhaps removed.
+
+    A deleted one has lost its text, or loses it later.
+    """
     rows = []
     for _ in range(draw(st.integers(0, 4))):
-        alive = draw(st.lists(st.builds(tweet, text=st.sampled_from("ab")), max_size=3))
-        dead = draw(st.lists(st.builds(tweet, deleted_at=st.integers(1, 9)), max_size=3))
+        alive = draw(st.lists(st.builds(tweet, live_author_id=st.sampled_from([None, "ann"])), max_size=3))
+        deleted = st.builds(tweet, text=st.sampled_from([None, "a"]), deleted_at=st.integers(1, 9))
+        dead = draw(st.lists(deleted, max_size=3))
         rows += [*alive, *dead, *draw(st.lists(st.none(), max_size=1))]
         if dead and rows[-1] is not None:
             break
@@ -223,6 +227,7 @@ def test_an_edge_keeps_its_identity_place_and_time():
         ("followers", None, edge()),
         ("followers", edge(), None),
         ("tweets", tweet(), tweet(deleted_at=18)),
+        ("tweets", tweet(live_author_id="ann"), tweet(text=None, deleted_at=18)),
         ("tweets", tweet(), None),
     ],
 )
@@ -265,7 +270,7 @@ REQUIRED = [
     ("followers", None, edge(), "FollowChanged", ("follower_id", "followee_id", "followed_at")),
     ("followers", edge(), None, "FollowChanged", ("follower_id", "followee_id")),
     ("tweets", None, tweet(), "TweetCreated", ("tweet_id", "author_id", "text", "created_at")),
-    ("tweets", tweet(), tweet(deleted_at=9), "TweetDeleted", ("tweet_id", "author_id")),
+    ("tweets", tweet(), tweet(text=None, deleted_at=9), "TweetDeleted", ("tweet_id", "author_id")),
     ("tweets", tweet(), None, "TweetDeleted", ("tweet_id", "author_id")),
     ("blocks", None, block(), "BlockChanged", ("blocker_id", "blocked_id", "blocked_at")),
     ("blocks", block(), None, "BlockChanged", ("blocker_id", "blocked_id")),

@@ -28,7 +28,8 @@ def test_it_runs_at_once_and_measures_what_it_found(tmp_path):
     def last_run():
         return max([float(line.split()[1]) for line in get("/metrics").splitlines() if line.startswith(LAST_RUN)] + [0])
 
-    command = [sys.executable, "-m", "count_aggregator", "reconcile", "--every", "3600", "--rate", "1000"]
+    words = "reconcile --every 3600 --rate 1000 --apart 1"
+    command = [sys.executable, "-m", "count_aggregator", *words.split()]
     with (
         log.open("wb") as out,
         subprocess.Popen(command, env={**os.environ, "ADMIN_PORT": str(port)}, stderr=out) as process,  # noqa: S603 - ours

@@ -86,7 +86,7 @@ def _silent(group: Group) -> list[Any]:
 
 
 def _parts(file: TableFile) -> Iterator[str]:
-    yield from ("table", "stream", *file.indexes)
+    yield from ("table", "stream", *file.every_index)
 
 
 def _rights(service: str, file: TableFile) -> Iterator[Right]:
@@ -118,7 +118,7 @@ def _resource(file: TableFile, part: str) -> str:
 
 def _sees_all(service: str, file: TableFile, part: str) -> bool:
     """Say whether it may ask for whole rows: it owns the table, or may read whatever this part of it shows."""
-    index = file.indexes.get(part)
+    index = file.every_index.get(part)
     shown = {*_keys(file, part)} if index and index.projection == "KEYS_ONLY" else {*file.attributes}
     return service == file.owner or shown <= {*_keys(file, part), *_named(service, file, "read_by")}
 
@@ -142,7 +142,7 @@ def _writing(service: str, file: TableFile) -> Condition:
 
 
 def _keys(file: TableFile, part: str) -> tuple[str, ...]:
-    return (*file.key, *(file.indexes[part].key if part in file.indexes else ()))
+    return (*file.key, *(file.every_index[part].key if part in file.every_index else ()))
 
 
 def _named(service: str, file: TableFile, how: str) -> list[str]:

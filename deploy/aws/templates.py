@@ -46,7 +46,7 @@ def tables() -> dict[str, Any]:
 
 
 def _table(file: TableFile) -> dict[str, Any]:
-    shape = replace(file, indexes={**file.indexes, **file.leaving}).create  # only tables.py's contract may drop one
+    shape = replace(file, indexes=file.every_index).create  # only tables.py's contract may drop one
     stream = shape.pop("StreamSpecification", None)
     expires = {"TimeToLiveSpecification": {"AttributeName": file.expires, "Enabled": True}}
     return {

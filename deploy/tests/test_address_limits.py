@@ -15,7 +15,7 @@ from murmuration_testkit.waiting import eventually
 
 from .own_gateway import HOST, PATH, is_problem, own_gateway
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 APP = "https://app.example"
 ADDRESSES = st.ip_addresses(v=4).filter(lambda each: str(each) != "255.255.255.255")  # which is nobody's
 

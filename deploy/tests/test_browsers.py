@@ -4,7 +4,7 @@ import pytest
 
 from murmuration_edge.headers import OF_ANSWERS
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 APP = "https://app.example"
 
 

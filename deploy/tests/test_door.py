@@ -30,7 +30,7 @@ def test_a_setting_that_is_wrong_is_named(given_settings, named):
         read(given_settings)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_nginx_takes_what_all_settings_together_become(tmp_path):
     """Nginx -t, which also finds what is only a warning."""
     everything = Door(

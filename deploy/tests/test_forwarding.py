@@ -6,7 +6,7 @@ import pytest
 
 from .own_gateway import own_gateway
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 
 
 def test_the_edge_is_told_no_host_but_one_that_was_asked_for_rightly(gateway):

@@ -57,7 +57,7 @@ def test_a_wrong_setting_stops_the_start_with_its_name():
         assert word in ended.stderr
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_it_has_probes_and_metrics_of_its_own_and_ends_when_it_is_told_to(tmp_path):
     """What the chart relies on: an admin port that the public one knows nothing of, and SIGQUIT."""
     with own_gateway(tmp_path, BUILD_COMMIT="abc") as gateway:

@@ -115,7 +115,7 @@ def town(own_dynamodb: None) -> Iterator[Town]:
         town.dynamodb.delete_table(TableName=name)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_table_goes_through_a_whole_migration_and_each_step_twice(town):
     """Two indexes and a stream come, rows change, the switch is thrown, and an index and an attribute go."""
     town.build(3)
@@ -144,7 +144,7 @@ def test_a_table_goes_through_a_whole_migration_and_each_step_twice(town):
     assert "all is done" in next(orders.status())
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_new_table_needs_no_migration(town):
     """Its rows were never of the old way, so everybody goes the new one from the beginning."""
     town.dynamodb.delete_table(TableName=town.name)
@@ -152,7 +152,7 @@ def test_a_new_table_needs_no_migration(town):
     assert town.record.done("sizes").keys() == {*ALL}
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_row_that_cannot_be_changed_yet_is_told_and_the_step_is_not_done(town):
     """The next run finds it again."""
     town.build(3)
@@ -173,7 +173,7 @@ def test_a_row_that_cannot_be_changed_yet_is_told_and_the_step_is_not_done(town)
     assert town.record.done("sizes").keys() == {EXPAND, BACKFILL}
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_stream_that_was_switched_off_is_not_switched_on_in_silence(town):
     """What was written meanwhile left no trace, and the bridge has to tell of it."""
     town.orders(NEW, SIZES).expand()
@@ -189,7 +189,7 @@ class TestAFirstStreamThatWaitsForItsSwitch:
     FILE = replace(OLD, stream="NEW_AND_OLD_IMAGES")
     TOLD = OfThisTest("told", "", "houses", (EXPAND, SWITCH), {SWITCH: "all who build are told"}, switches_stream=True)
 
-    @pytest.mark.stack
+    @pytest.mark.stack(shared=False)
     def test_expand_leaves_it_alone_and_switch_turns_it_on_once(self, town):
         """Nobody waits for it until then; the table's other changes come as ever; a second switch changes nothing."""
         town.build(1)
@@ -210,7 +210,7 @@ class TestAFirstStreamThatWaitsForItsSwitch:
         assert "its stream on" not in next(orders.plan())
         assert "all is done" in next(orders.status())
 
-    @pytest.mark.stack
+    @pytest.mark.stack(shared=False)
     def test_a_switch_that_was_killed_before_its_mark_is_done_again(self, town):
         """The stream is on already: that is what it should be."""
         orders = town.orders(self.FILE, self.TOLD)
@@ -220,7 +220,7 @@ class TestAFirstStreamThatWaitsForItsSwitch:
         orders.switch("told", seen_to=True)
         assert town.record.done("told").keys() == {EXPAND, SWITCH}
 
-    @pytest.mark.stack
+    @pytest.mark.stack(shared=False)
     def test_a_new_table_has_it_at_once(self, town):
         """None of its writers knows of another way."""
         town.dynamodb.delete_table(TableName=town.name)

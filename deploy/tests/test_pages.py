@@ -45,7 +45,7 @@ def test_no_other_path_is_routed():
             assert not routes(path + "/"), path
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_the_document_and_the_problems_are_there_for_everybody(gateway):
     """Without a token; each problem's type leads to the page that explains it."""
     document = gateway.ask("GET", "/openapi.json")
@@ -62,7 +62,7 @@ def test_the_document_and_the_problems_are_there_for_everybody(gateway):
         assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @pytest.mark.parametrize("part", ["bytes=0-9", "bytes=99999999-"])
 def test_a_page_is_sent_whole(gateway, part):
     """Whatever part of it was asked for; HTTP allows that, and nobody needs parts."""
@@ -71,7 +71,7 @@ def test_a_page_is_sent_whole(gateway, part):
     assert len(answer.headers.get_all("X-Request-ID")) == 1
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_the_viewer_loads_nothing_from_elsewhere_and_runs_nothing_inline(gateway):
     """A policy says so to the browser, and every file that the page names is here."""
     page = gateway.ask("GET", "/docs")

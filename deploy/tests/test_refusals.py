@@ -9,7 +9,7 @@ from murmuration_testkit import answer_guard
 
 from .own_gateway import FOLLOW, HOST, is_problem, own_gateway
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 LINE = "GET /v1/users/ HTTP/1.1"
 
 

@@ -10,7 +10,7 @@ from murmuration_testkit.waiting import eventually
 
 from .own_gateway import FOLLOW, HOST, own_gateway
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 
 
 def test_slow_clients_do_not_keep_others_out(tmp_path):

@@ -50,7 +50,7 @@ def test_a_killed_process_is_back_within_five_seconds_every_time():
         eventually(partial(listens, int(os.environ["GATEWAY_PORT"])), within=5)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_run_ends_with_the_word_and_the_code_of_its_command():
     """So that pytest's summary closes `make test`, and CI sees its verdict."""
     name = f"test-{uuid4().hex[:8]}"
@@ -63,7 +63,7 @@ def test_a_run_ends_with_the_word_and_the_code_of_its_command():
     assert not list((REPO / ".stack").glob(f"{name}/*"))
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_stack_with_tls_answers_by_https_and_sends_plain_http_there():
     """`TLS=1`: clients find in their environment whom to trust, and the issuer's keys come by HTTPS, too."""
     asks = """
@@ -92,7 +92,7 @@ print(moved.headers["Location"] == plain.replace("http:", "https:"), os.environ[
     assert run.stdout.splitlines()[-2:] == ["200 max-age=60 200 308", "True https"], run.stderr
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_run_that_is_told_to_end_takes_its_stack_along():
     """CI's time-out leaves no stranger on the machine."""
     name = f"test-{uuid4().hex[:8]}"
@@ -118,7 +118,7 @@ def test_a_run_that_is_told_to_end_takes_its_stack_along():
     assert not list((REPO / ".stack").glob(f"{name}/*"))
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_what_is_stored_outlives_everything_but_reset():
     """Rows and schema ids survive a kill -9 of all, and down and up; Redis is cold then; reset leaves nothing."""
     name = f"test-{uuid4().hex[:8]}"

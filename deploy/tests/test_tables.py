@@ -40,7 +40,7 @@ def start(prefix: str, *words: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_two_at_once_and_one_after_them_all_succeed(prefix):
     """A Helm hook that is retried, or run by two people, finds or makes the same tables."""
     missing = start(prefix, "expand", "--dry-run")
@@ -64,7 +64,7 @@ def test_two_at_once_and_one_after_them_all_succeed(prefix):
     assert start(prefix, "switch", "no-such").communicate()[1].startswith("tables.py: there is no migration 'no-such'")
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_tables_that_a_stack_made_are_left_as_they_are(prefix):
     """deploy/aws/tables.yaml has them; expand only records itself in each migration, whose other steps stay due."""
     dynamodb = boto3.client("dynamodb")
@@ -95,7 +95,7 @@ def test_tables_that_a_stack_made_are_left_as_they_are(prefix):
     assert "next: `python deploy/tables.py switch spread-leases`" in start(prefix, "status").communicate()[0]
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_streams_carry_both_images_of_the_tables_that_have_one(prefix):
     """The bridge needs old and new image; without the old a removal would be anonymous."""
     start(prefix).communicate()
@@ -107,7 +107,7 @@ def test_streams_carry_both_images_of_the_tables_that_have_one(prefix):
     assert streams == {name: both if file.stream else None for name, file in load(DATA).items()}
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
     """Nothing is repaired behind anybody's back."""
     boto3.client("dynamodb").create_table(
@@ -125,7 +125,7 @@ def test_a_table_that_differs_is_named_with_what_differs_and_left_alone(prefix):
     assert "stream should be NEW_AND_OLD_IMAGES, is KEYS_ONLY" in complaint
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_an_index_that_a_table_lacks_is_added_and_the_rows_stay(prefix):
     """As an upgrade brings them, several at once; an index that differs is left alone, and named."""
     dynamodb, table = boto3.client("dynamodb"), f"{prefix}followers"

@@ -9,7 +9,7 @@ from murmuration_testkit.ports import free_ports
 
 from .own_gateway import FOLLOW, HOST, is_problem, own_gateway
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def test_the_local_stack_has_no_other_value(setting, value):
     assert LOCAL.get(setting, value) == value
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @pytest.mark.parametrize(("setting", "value", "default"), ROWS)
 def test_redis_has_this_default_and_takes_the_value_while_it_runs(node, setting, value, default):
     """No restart is needed, which would make every timeline cold."""

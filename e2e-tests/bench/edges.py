@@ -132,6 +132,7 @@ def _bare(dynamodb: Any, person: str) -> None:
         Item={
             TWEETS.tweet_id: {"S": str(next(_ids))},
             TWEETS.author_id: {"S": person},
+            TWEETS.live_author_id: {"S": person},
             TWEETS.text: {"S": TEXT},
             TWEETS.created_at: {"N": str(int(time.time() * 1000))},
         },

@@ -9,6 +9,7 @@ from typing import Any
 
 from contracts.tables import FOLLOWERS, USERS
 from murmuration_testkit.dynamodb_local import dynamodb_local
+from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.rows import put_all
 
 from .follows import APP, PREFIX, edge, profile
@@ -21,7 +22,8 @@ PAGES = int(os.environ.get("PAGES", "400"))
 MUTUALS = int(os.environ.get("MUTUALS", "200"))
 FLAT = 1.3
 MARK = uuid.uuid4().hex[:8]
-STAR, SMALL, FAN = (f"{name}-{MARK}" for name in ("star", "small", "fan"))
+STAR, SMALL, RIVAL, FAN = (f"{name}-{MARK}" for name in ("star", "small", "rival", "fan"))
+NOBODY = "redis://127.0.0.1:9/0"
 
 
 def lists() -> list[dict[str, Any]]:
@@ -37,15 +39,20 @@ def lists() -> list[dict[str, Any]]:
         _follow(dynamodb, ((each, STAR) for each in crowd))
         print(f"    {MANY} followers written in {time.perf_counter() - began:.0f} s", flush=True)
         _follow(dynamodb, ((each, SMALL) for each in crowd[:FEW]))
-        _follow(dynamodb, ((FAN, each) for each in crowd[:: MANY // FOLLOWED][:FOLLOWED]))
-        with served(APP, f"/v1/users/{STAR}", REQUEST_SECONDS="30", **store.environment) as (port, _):
+        followed = crowd[:: MANY // FOLLOWED][:FOLLOWED]
+        _follow(dynamodb, ((FAN, each) for each in followed))
+        service = {"REQUEST_SECONDS": "30", **store.environment}
+        with served(APP, f"/v1/users/{STAR}", **service, GRAPH_REDIS_URL=NOBODY) as (port, _):
             page = "/v1/users/{}/followers?limit=50"
             took = _in_turn(port, PAGES, {name: page.format(name) for name in (SMALL, STAR)})
-            mutual = _in_turn(port, MUTUALS, {FAN: f"/v1/users/{FAN}/mutual-followers/{STAR}?limit=20"})[FAN]
-            rare = _rare(dynamodb, port, crowd)
+            mutual = _mutual(port, STAR, MUTUALS)
+            _rival(dynamodb, crowd, {*followed})
+            rare = _mutual(port, RIVAL, MUTUALS // 4)
+        with redis_node() as redis, served(APP, f"/v1/users/{STAR}", **service, GRAPH_REDIS_URL=redis.url) as (port, _):
+            kept, rare_kept = (_mutual(port, name, MUTUALS) for name in (STAR, RIVAL))
     small, star = (statistics.median(took[name]) for name in (SMALL, STAR))
     setup = f"medians of {PAGES} pages of 50 of each in turn, the first pages, one connection; DynamoDB Local in memory"
-    live = f"{FOLLOWED:,} followed x {MANY:,} followers, pages of 20, nothing kept, p99"
+    pair = f"{FOLLOWED:,} followed x {MANY:,} followers, pages of 20, p99"
     return [
         {"name": f"a page of {FEW} followers", "ours": small, "unit": "ms", "setup": setup},
         {
@@ -55,24 +62,29 @@ def lists() -> list[dict[str, Any]]:
             "at_most": FLAT,
             "setup": f"{star:.1f} ms against {small:.1f} ms: {setup}",
         },
-        {"name": "mutual followers, live, p99", "ours": p99(mutual), "unit": "ms", "setup": f"{live}; all are mutual"},
-        {
-            "name": "mutual followers of whom there are none, live, p99",
-            "ours": p99(rare),
-            "unit": "ms",
-            "setup": f"{live}; every candidate is read",
-        },
+        *(
+            {"name": f"mutual followers{which}, p99", "ours": p99(times), "unit": "ms", "setup": f"{pair}; {how}"}
+            for which, times, how in (
+                (", live", mutual, "all are mutual"),
+                (", kept", kept, "all are mutual"),
+                (" of whom there are none, live", rare, "every candidate is read"),
+                (" of whom there are none, kept", rare_kept, "every candidate was read once"),
+            )
+        ),
     ]
 
 
-def _rare(dynamodb: Any, port: int, crowd: list[str]) -> list[float]:
-    """Ask for mutual followers of somebody whom nobody of the followed follows: no page looks at more."""
-    rival = f"rival-{MARK}"
-    followed = {*crowd[:: MANY // FOLLOWED][:FOLLOWED]}
-    put_all(dynamodb, PREFIX + USERS.name, [profile(rival, followers_count=MANY)])
-    _follow(dynamodb, ((each, rival) for each in crowd if each not in followed))
-    path = f"/v1/users/{FAN}/mutual-followers/{rival}?limit=20"
-    return _in_turn(port, MUTUALS // 4, {FAN: path})[FAN]
+def _mutual(port: int, other: str, times: int) -> list[float]:
+    """Ask so often for the mutual followers with somebody, after a first time that leaves what is kept."""
+    path = f"/v1/users/{FAN}/mutual-followers/{other}?limit=20"
+    _in_turn(port, 1, {FAN: path})
+    return _in_turn(port, times, {FAN: path})[FAN]
+
+
+def _rival(dynamodb: Any, crowd: list[str], followed: set[str]) -> None:
+    """Write somebody whom nobody of the followed follows: no page looks at more."""
+    put_all(dynamodb, PREFIX + USERS.name, [profile(RIVAL, followers_count=MANY)])
+    _follow(dynamodb, ((each, RIVAL) for each in crowd if each not in followed))
 
 
 def _in_turn(port: int, times: int, paths: dict[str, str]) -> dict[str, list[float]]:

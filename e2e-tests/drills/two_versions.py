@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from murmuration_testkit.past import give_past
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.probes import get
 from murmuration_testkit.processes import all_ready, caught_up, control
@@ -58,6 +59,7 @@ def two_versions() -> dict[str, Any]:
     """Run each released service beside this one for its turn, and compare at the end."""
     services = [SERVICES[name] for name in releases() if ONLY_SERVICE in name]
     checkouts = {service.name: checkout(releases()[service.name]) for service in services}
+    give_past()
     beside = Beside()
     traffic = Traffic(RATES, place=beside)
     traffic.start()

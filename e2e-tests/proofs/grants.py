@@ -56,7 +56,8 @@ class Meddler:
         """Take a tweet's id, and change a row that a migration has read."""
         if request.get("Item", {}).get("text", {}).get("S") == TAKEN and "id" not in self.done:
             self.done.add("id")
-            other = {**request["Item"], TWEETS.author_id: {"S": "somebody"}}
+            somebody = {"S": "somebody"}
+            other = {**request["Item"], TWEETS.author_id: somebody, TWEETS.live_author_id: somebody}
             self.dynamodb.put_item(TableName=TWEETS.name, Item=other)
         if service == TABLES_JOB and operation == "TransactWriteItems" and "row" not in self.done:
             self.done.add("row")
@@ -268,8 +269,9 @@ def _tables() -> list[str]:
     for step in ("plan", "expand", "backfill spread-leases --yes", "switch spread-leases --yes"):
         failed += _tables_job(*step.split())
     failed += _tables_job(*["contract", "spread-leases", "--yes"])
-    for step in ("backfill", "switch", "contract"):
-        failed += _tables_job(step, "spread-followers", "--yes")
+    for migration in ("spread-followers", "live-tweets"):
+        for step in ("backfill", "switch", "contract"):
+            failed += _tables_job(step, migration, "--yes")
     own = {
         f"--{job}": shlex.join(["env", f"AWS_ACCESS_KEY_ID={SERVICES[service].access_key}", sys.executable, *words])
         for job, service, words in (

@@ -15,5 +15,5 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session", autouse=True)
 def stack():
     """Fail at once, and say why, where there is no stack."""
-    if "GATEWAY_URL" not in os.environ:
+    if "STACK_NAME" not in os.environ:
         pytest.exit("these tests need a stack: run `make test`", returncode=2)

@@ -3,7 +3,10 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
+pytestmark = pytest.mark.stack(shared=False)
 
 
 def test_no_released_schema_was_ever_changed():

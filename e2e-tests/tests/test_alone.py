@@ -9,6 +9,7 @@ import pytest
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.services import SERVICES
 
+pytestmark = pytest.mark.stack(shared=False)
 ENTRIES = {"schemas": "contracts"} | {
     service.name: f"{service.package}.{'app' if service.is_edge else '__main__'}" for service in SERVICES.values()
 }

@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import pytest
 
 from contracts.tables import FOLLOWERS
 from murmuration_runtime import dynamo
 from murmuration_testkit import REPOSITORY
-from murmuration_testkit.people import Person
+from murmuration_testkit.people import Person, RefusedError
 from murmuration_testkit.readers import stock_python
 from murmuration_testkit.topics import Tap
 from murmuration_testkit.waiting import eventually
@@ -32,7 +33,8 @@ def people():
         chance = random.Random(7)
         while not stopped.is_set():
             one, other = chance.sample(crowd, 2)
-            chance.choice([one.follow, one.unfollow])(other)
+            with suppress(RefusedError):  # on a busy machine; the table says what was done
+                chance.choice([one.follow, one.unfollow])(other)
 
     life = threading.Thread(target=live)
     life.start()

@@ -193,8 +193,8 @@ class _Tables:
 
     def has_said(self, author: str, count: int) -> None:
         """Let the index have so many tweets of an author."""
-        rows = ({"tweet_id": {"S": tweet(author).tweet_id}, "author_id": {"S": author}} for _ in range(count))
-        put_all(self._dynamodb, "tweets", (row | {"created_at": {"N": "1"}} for row in rows))
+        same = {"author_id": {"S": author}, "live_author_id": {"S": author}, "created_at": {"N": "1"}}
+        put_all(self._dynamodb, "tweets", ({"tweet_id": {"S": tweet(author).tweet_id}, **same} for _ in range(count)))
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from typing import Any
 import urllib3
 
 from murmuration_testkit import REPOSITORY
+from murmuration_testkit.past import give_past
 from murmuration_testkit.people import Person, RefusedError
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.processes import all_ready, caught_up, control, freeze, kill
@@ -98,6 +99,7 @@ def all_readers() -> Iterator[dict[str, str]]:
 def layouts() -> dict[str, Any]:
     """Have people write and read while workers of both releases hand partitions over; then compare what each shows."""
     done: Counter[str] = Counter()
+    give_past()
     with ExitStack() as stack:
         workers = stack.enter_context(both_workers())
         readers = stack.enter_context(all_readers())

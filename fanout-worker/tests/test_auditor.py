@@ -13,8 +13,9 @@ from murmuration_testkit.people import Person
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown, digest
+from murmuration_timelines.writer import connect
 
 pytestmark = pytest.mark.stack
 AN_HOUR = 3_600

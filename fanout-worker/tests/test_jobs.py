@@ -16,9 +16,10 @@ from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime.kafka_connection import KafkaSettings
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
+from murmuration_timelines.writer import connect
 from murmuration_worker.dead_letters import DeadLetters
 from murmuration_worker.letters import open_letters
 from murmuration_worker.messages import Message
@@ -70,7 +71,8 @@ def mute(fan, star):
 def tweet(author, **more):
     tweet_id = str(random.randrange(10**18, 8 * 10**18))
     item = {"tweet_id": {"S": tweet_id}, "author_id": {"S": author}, "text": {"S": "hi"}, "created_at": {"N": "1"}}
-    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}tweets", Item=item | more)
+    live = {} if more else {"live_author_id": {"S": author}}
+    boto3.client("dynamodb").put_item(TableName=f"{PREFIX}tweets", Item=item | live | more)
     return tweet_id
 
 

@@ -18,8 +18,9 @@ from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
+from murmuration_timelines.writer import connect
 
 from .conftest import follow, mute, tweet
 

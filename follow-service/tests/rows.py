@@ -10,6 +10,12 @@ def follow(followee_id, follower_id, at):
     return {**ends, "followed_at": {"N": str(at)}, "part": {"S": part}}
 
 
+def profile(user_id, **counts):
+    """Return the row of an account."""
+    name = {"user_id": {"S": user_id}, "display_name": {"S": user_id}, "is_private": {"BOOL": False}}
+    return {**name, "created_at": {"N": "1"}, **{each: {"N": str(number)} for each, number in counts.items()}}
+
+
 def follows(aws):
     return {(row["follower_id"]["S"], row["followee_id"]["S"]) for row in aws.items("followers")}
 

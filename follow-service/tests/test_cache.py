@@ -17,7 +17,7 @@ from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 from .memory import MemoryCache
 from .redis_user import as_follow_service
 
-KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack) for kind in ("single", "cluster"))]
+KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack(shared=False)) for kind in ("single", "cluster"))]
 FOLLOWERS = Kind.FOLLOWERS
 
 
@@ -174,7 +174,7 @@ def test_a_list_keeps_its_newest(kept, ana):
     assert kept.newest(FOLLOWERS, ana, 2_000) == newest
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_nothing_kept_lives_for_ever(real, single, ana):
     """Nor does a change, or an event, let it live longer."""
     real.keep([state(ana, 1)])
@@ -194,7 +194,7 @@ def test_nothing_kept_lives_for_ever(real, single, ana):
     assert 0 < single.redis.ttl(cache.list_key(Kind.FOLLOWING, ana)) <= cache.FILL_SECONDS
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_redis_that_is_not_there_is_away(ana):
     """Each call says so by the one error that its callers expect."""
     away = RedisCache(Nodes("redis://127.0.0.1:9/0", 0.2, 0.2))
@@ -209,7 +209,7 @@ def test_a_redis_that_is_not_there_is_away(ana):
             call()
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_the_user_of_the_acl_file_may_do_all_of_this(single, ana):
     with as_follow_service(single) as nodes:
         kept = RedisCache(nodes)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from follow_service import api, lists, mutuals, people
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.lists import Listed
+from follow_service.mutual_searches import Pair
 from murmuration_runtime.dynamo import client
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_testkit.unkind_aws import UnkindAws
@@ -117,7 +118,8 @@ class World:
 
     def mutuals(self, user, other, viewer):
         """Page through mutual followers."""
-        return paged(lambda cursor: mutuals.page(self.graph.lists, self.graph.people, user, other, viewer, 1, cursor))
+        parts = self.graph.lists, self.graph.searches, self.graph.people, Pair(user, other), viewer, 1
+        return paged(lambda cursor: mutuals.page(*parts, cursor, 0)[:2])
 
 
 def paged(read):

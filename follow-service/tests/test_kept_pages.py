@@ -27,7 +27,7 @@ from .redis_user import as_follow_service
 
 FIRST = Asked("20261119T010000Z", "", 20)
 SOURCE = Source("shard-1", 1)
-KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack) for kind in ("single", "cluster"))]
+KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack(shared=False)) for kind in ("single", "cluster"))]
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def test_a_page_is_read_as_it_was_written(looked_at, named, rest):
     assert from_text(to_text(looked_at, page)) == (looked_at, page)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_nothing_kept_lives_for_ever(single, ana):
     """Nor does another page, or a note, let it live longer."""
     with closing(Nodes(single.url, 2, 2)) as nodes:
@@ -230,7 +230,7 @@ def test_nothing_kept_lives_for_ever(single, ana):
         assert 0 < single.redis.ttl(kept_pages.GONE) <= kept_pages.GONE_SECONDS
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @pytest.mark.parametrize("kind", ["single", "cluster"])
 def test_after_events_were_lost_nothing_that_is_kept_is_shown(request, kind, ana):
     """Profiles, lists and pages, and what was being looked up; what is no such key stays."""
@@ -252,7 +252,7 @@ def test_after_events_were_lost_nothing_that_is_kept_is_shown(request, kind, ana
         assert beats
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_the_user_of_the_acl_file_may_do_all_of_this(single, ana):
     with as_follow_service(single) as nodes:
         pages, settled = RedisPages(nodes), RedisSettled(nodes, SETTLED, PARTITIONS)

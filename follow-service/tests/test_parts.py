@@ -8,9 +8,10 @@ from contracts.migrations import spread_followers
 from contracts.tables import FOLLOWERS, MIGRATIONS
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.dynamo_lists import DynamoLists
-from follow_service.dynamo_parts import LOOK_S, Switch, side_by_side
+from follow_service.dynamo_parts import side_by_side
 from follow_service.lists import Listed, Row
 from follow_service.parts import Part, newest, share
+from murmuration_runtime.migration_switch import LOOK_S, MigrationSwitch
 from murmuration_testkit.unkind_aws import UnkindAws, Unkindness
 
 from .rows import follow
@@ -116,7 +117,7 @@ def before():
 def test_lists_do_not_change_while_the_migration_runs(before):
     """Nor do cursors: what was read before the switch goes on behind it."""
     now = [0.0]
-    switch = Switch(before.client(), "", lambda: now[0])
+    switch = MigrationSwitch(before.client(), "", MIGRATIONS.SPREAD_FOLLOWERS, lambda: now[0])
     lists = DynamoLists(before.client(), "", switch)
     everybody = [f"fan{n}" for n in reversed(range(50))]
     assert [row.user_id for row in read_whole(lists, 20)] == everybody
@@ -135,21 +136,6 @@ def test_lists_do_not_change_while_the_migration_runs(before):
         rows, after = lists.rows(Listed.FOLLOWERS, "star", 20, after)
         rest += rows
     assert [row.user_id for row in (*first, *rest)] == everybody
-
-
-def test_the_switch_is_looked_up_now_and_then_until_it_is_on(before):
-    now = [0.0]
-    switch = Switch(before.client(), "", lambda: now[0])
-    for _ in range(5):
-        assert not switch()
-    assert before.calls["GetItem", "migrations"] == 1
-    before.put("migrations", {"migration": {"S": MIGRATIONS.SPREAD_FOLLOWERS}, "switched_at": {"N": "1"}})
-    assert not switch()
-    now[0] += LOOK_S
-    for _ in range(5):
-        assert switch()
-        now[0] += LOOK_S
-    assert before.calls["GetItem", "migrations"] == 2
 
 
 def test_every_follow_is_written_with_its_part(aws, join, call):

@@ -167,7 +167,7 @@ def real_tables():
         yield store.client()
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @given(st.sampled_from(sorted(BEGINNINGS)), st.lists(st.sampled_from(CALLS), min_size=2, max_size=2), STEPS, DEATH)
 @settings(max_examples=40, deadline=None)
 def test_calls_that_take_turns_on_real_tables(real_tables, beginning, calls, steps, death):

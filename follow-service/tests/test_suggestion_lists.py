@@ -134,7 +134,7 @@ class TestInMemory(Promises):
         return stop
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 class TestOnRedis(Promises):
     """On a Redis of its own."""
 

@@ -10,7 +10,7 @@ from contracts.bundle import files
 from contracts.topic import DATA
 from murmuration_testkit import REPOSITORY
 
-pytestmark = pytest.mark.stack  # it needs no process of it, but a part
+pytestmark = pytest.mark.stack(shared=False)  # it needs no process of it, but a part
 READS = Path(__file__).with_name("ReadsBundle.java")
 JARS = REPOSITORY / ".stack/parts/registry/lib/main"
 NEEDED = ("org.apache.avro.avro-*.jar", "com.fasterxml.jackson.core.*.jar", "org.slf4j.*.jar")

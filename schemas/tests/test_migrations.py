@@ -50,6 +50,19 @@ def test_the_migration_of_follows_gives_each_its_part():
     assert changed["part"]["S"] in FOLLOWERS.parts_of("bob")
 
 
+def test_the_migration_of_tweets_lists_the_living_and_takes_the_texts_of_the_others():
+    """As a release that knows it writes and deletes; also what an older one deleted since. Done twice, nothing more."""
+    live = {"tweet_id": {"S": "1"}, "author_id": {"S": "ann"}, "text": {"S": "hello"}}
+    gone = {**live, "deleted_at": {"N": "2"}}
+    migration = KNOWN[MIGRATIONS.LIVE_TWEETS]
+    listed = {**live, "live_author_id": {"S": "ann"}}
+    for row, becomes in ((live, listed), (listed, listed), (gone, gone), ({**gone, **listed}, gone)):
+        assert [*migration.change(BACKFILL)(row)] == [becomes]
+    textless = {name: value for name, value in gone.items() if name != "text"}
+    for row, becomes in ((listed, listed), (gone, textless), (textless, textless)):
+        assert [*migration.change(CONTRACT)(row)] == [becomes]
+
+
 def test_the_migration_that_switches_a_tables_first_stream_on_is_found_by_the_table():
     """Whoever reads streams waits for it in peace; of other tables there is none to wait for."""
     assert migrations.switching_stream("users", KNOWN) == MIGRATIONS.USERS_STREAM

@@ -43,7 +43,7 @@ def test_a_redis_that_is_away_is_no_good_answer():
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_it_asks_redis_alone():
     """No Spark, no tables."""
     with redis_node() as node:

@@ -61,6 +61,7 @@ def say(authors: list[str], each: int) -> Iterator[dict[str, Any]]:
             yield {
                 "tweet_id": {"S": tweet_id},
                 "author_id": {"S": author},
+                "live_author_id": {"S": author},
                 "text": {"S": text},
                 "created_at": {"N": str(at)},
             }

@@ -1,6 +1,7 @@
 """A second process over the stores of a world."""
 
 from timeline_service.bodies import Bodies
+from timeline_service.celebrity_reads import CelebrityReads
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.page import Pages
@@ -12,7 +13,8 @@ def ignore(*_):
 
 def replica(world):
     """Return a second process over the stores of this world."""
-    celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, 9, lambda: world.now)
+    reads = CelebrityReads(world.database, lambda: world.now)
+    celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, reads, 9, lambda: world.now)
     bodies = Bodies(world.cache, world.database)
     parts = world.cache, world.authors, world.database, world.builder, celebrity_tweets, bodies, ignore
     confirming = Confirming(world.edges_mark, world.database, float, ignore)

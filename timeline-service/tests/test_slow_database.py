@@ -27,7 +27,7 @@ def cache(node):
         yield TimelineReader(nodes)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_rebuild_by_a_slow_database_reads_nothing_twice(node, cache, monkeypatch):
     """A chunk of queries takes longer than a mark lives that nobody renews meanwhile."""
     monkeypatch.setattr(layout, "REBUILD_SECONDS", 1)

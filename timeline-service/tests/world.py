@@ -16,6 +16,7 @@ from murmuration_timelines.writer import TimelineWriter
 from timeline_service.authors import Authors
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
+from timeline_service.celebrity_reads import CelebrityReads
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.cursors import read_cursor
@@ -252,7 +253,8 @@ class World:
         return Builder(*parts, clock=lambda: self.now, departed=self.database.gone)
 
     def _pages(self, builder, cache, least):
-        celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, WAVE, lambda: self.now)
+        reads = CelebrityReads(self.database, lambda: self.now)
+        celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, reads, WAVE, lambda: self.now)
         bodies = Bodies(cache, self.database)
         renewals = Renewals(
             cache, self.authors, builder.read, self.comparisons.append, lambda: self.now, lambda work: work()

@@ -1,5 +1,7 @@
 """The application on a store in memory, and an issuer of tokens that lives as long as the test run."""
 
+import itertools
+import random
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +10,7 @@ from murmuration_testkit.tokens import Issuer
 from tweet_service.app import create_app
 from tweet_service.settings import Settings
 from tweet_service.snowflake import Reservation, Snowflakes
+from tweet_service.tweets import Tweet
 
 from .memory import MemoryAccounts, MemoryStore
 
@@ -43,3 +46,10 @@ def http(memory, accounts, clock):
     ids.reserve(FOREVER)
     parts = {"tweets": memory, "accounts": accounts, "keys": ISSUER, "ids": ids}
     return create_app(SETTINGS, **parts, now=lambda: clock.now).test_client()
+
+
+@pytest.fixture
+def say():
+    """Make tweets under growing ids that no other test uses."""
+    ids = itertools.count(random.randrange(10**18, 8 * 10**18))
+    return lambda author: Tweet(str(next(ids)), author, "hello 👋", 1_700_000_000_000)

@@ -42,8 +42,8 @@ class MemoryStore:
             raise ValueError("DynamoDB takes no such key")
         return {tweet_id: self.rows[tweet_id] for tweet_id in tweet_ids if tweet_id in self.rows}
 
-    def mark_deleted(self, tweet_id: str, now: int) -> None:  # noqa: ARG002
-        self.rows[tweet_id] = Kept(self.rows[tweet_id].tweet, deleted=True)
+    def delete(self, tweet_id: str, now: int) -> None:  # noqa: ARG002
+        self.rows[tweet_id] = Kept(replace(self.rows[tweet_id].tweet, text=""), deleted=True)
 
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Tweets:
         if cursor is not None and not cursor.isdecimal():

@@ -47,8 +47,8 @@ class World:
         found, below = self.tweets.undeleted(author, below)
         return [i for i in found if self.written[i] + LAG_MS <= self.now], below
 
-    def mark_deleted(self, tweet_id, now):
-        self.tweets.mark_deleted(tweet_id, now)
+    def delete(self, tweet_id, now):
+        self.tweets.delete(tweet_id, now)
 
     def left(self, author):
         return [i for i, kept in self.tweets.rows.items() if kept.tweet.author_id == author and not kept.deleted]

@@ -110,10 +110,20 @@ def test_a_claim_on_somebody_elses_id_is_given_back(memory):
 def test_a_key_whose_tweet_was_deleted_is_refused_and_writes_nothing(memory):
     """It does not say that the tweet is there, and does not bring it back."""
     tweet = post_once(memory, "alice", "hello", "key", ids_from(1))
-    memory.mark_deleted(tweet.tweet_id, 2)
+    memory.delete(tweet.tweet_id, 2)
     with pytest.raises(DeletedTweetError, match=tweet.tweet_id):
         post_once(memory, "alice", "hello", "key", ids_from(5))
+    with pytest.raises(ReusedKeyError):
+        post_once(memory, "alice", "goodbye", "key", ids_from(5))
     assert [*memory.rows] == [tweet.tweet_id]
+
+
+def test_a_deleted_tweet_of_somebody_else_is_not_this_one(memory):
+    """Its text is gone, so its author and its time say whose the id is."""
+    memory.add(Tweet("1", "bob", "mine", 1))
+    memory.delete("1", 2)
+    assert post_once(memory, "alice", "hello", "key", ids_from(1)).tweet_id == "2"
+    assert memory.rows["1"].tweet.author_id == "bob"
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256])

@@ -4,6 +4,7 @@ from functools import partial
 from typing import NoReturn
 
 from contracts import TOPICS, Event
+from contracts.tables import MIGRATIONS
 from fanout_worker.deliveries import Deliveries
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import DynamoFollows
@@ -13,6 +14,7 @@ from fanout_worker.settings import Settings
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime import dynamo
 from murmuration_runtime.kafka import KafkaTopics
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.settings import read
 from murmuration_timelines import reset_timelines
 from murmuration_timelines.celebrity_index import CelebrityIndex
@@ -35,7 +37,8 @@ def fan_out() -> NoReturn:
     dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)
     follows = DynamoFollows(dynamodb, settings.table_prefix)
     mutes = DynamoMutes(dynamodb, settings.table_prefix)
-    tweets = DynamoTweets(dynamodb, settings.table_prefix)
+    switch = MigrationSwitch(dynamodb, settings.table_prefix, MIGRATIONS.LIVE_TWEETS)
+    tweets = DynamoTweets(dynamodb, settings.table_prefix, switch)
     celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
     index = CelebrityIndex(celebrities.celebrities)
     progress, acknowledged = Progress(), Acknowledged()

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from contracts.tables import FOLLOWERS, MUTES, TWEETS
+from contracts.tables import FOLLOWERS, MIGRATIONS, MUTES, TWEETS
 from fanout_worker.audit import Audit, Summary
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
 from fanout_worker.dynamo_follows import DynamoFollows
@@ -14,6 +14,7 @@ from fanout_worker.settings import JobSettings
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime import dynamo
 from murmuration_runtime.kafka import KafkaTopics
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.retries import Pace
 from murmuration_timelines import reset_timelines
 from murmuration_timelines.reader import TimelineReader
@@ -33,7 +34,8 @@ class AuditParts:
         self._nodes = connect(settings.redis_url, **settings.redis_options())
         self._topics = KafkaTopics(settings, TOPICS_READ)
         dynamodb = dynamo.client(attempts=10, connect_seconds=2, read_seconds=10)
-        tweets = DynamoTweets(dynamodb, settings.table_prefix)
+        switch = MigrationSwitch(dynamodb, settings.table_prefix, MIGRATIONS.LIVE_TWEETS)
+        tweets = DynamoTweets(dynamodb, settings.table_prefix, switch)
         published = DynamoPublished(dynamodb, settings.table_prefix, PUSHED_FROM)
         zero_lag = ZeroLag(
             published.until, self._ends, self._handled, "fanout-worker to deliver", patience_seconds, apart_seconds

@@ -1,9 +1,10 @@
 """Who said what: the table tweets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from contracts.living_tweets import listing
 from contracts.tables import TWEETS
 from murmuration_runtime.dynamo import errors_named
 
@@ -11,13 +12,18 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PAGE = 1_000  # rows that one call looks at
+LOWEST, HIGHEST = "0", "9" * 19  # every tweet's id lies between them
 
 
 class DynamoTweets:
     """The table tweets."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(
+        self, dynamodb: "DynamoDBClient", table_prefix: str, is_switched: Callable[[], bool] = lambda: True
+    ) -> None:
+        """is_switched: whether the migration live-tweets is."""
         self._dynamodb = dynamodb
+        self._is_switched = is_switched
         self._table = f"{table_prefix}{TWEETS.name}"
 
     def check(self) -> None:
@@ -37,22 +43,21 @@ class DynamoTweets:
         return None if TWEETS.deleted_at in item else item[TWEETS.author_id]["S"]
 
     def latest(self, author_id: str, count: int) -> list[str]:
-        newest = self._undeleted("author_id = :author", {":author": author_id}, count)
-        return [*islice(newest, count)]
+        return [*islice(self._undeleted(author_id, LOWEST, HIGHEST, count), count)]
 
     def between(self, author_id: str, floor: str, top: str) -> Iterator[str]:
-        condition = "author_id = :author AND tweet_id BETWEEN :floor AND :top"
-        return self._undeleted(condition, {":author": author_id, ":floor": floor, ":top": top}, PAGE)
+        return self._undeleted(author_id, floor, top, PAGE)
 
-    def _undeleted(self, condition: str, values: Mapping[str, str], page: int) -> Iterator[str]:
+    def _undeleted(self, author_id: str, floor: str, top: str, page: int) -> Iterator[str]:
         """Give ids, newest first, by an index that may lag."""
+        index, author = listing(is_switched=self._is_switched())
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
-            IndexName=TWEETS.by_author,
-            KeyConditionExpression=condition,
+            IndexName=index,
+            KeyConditionExpression=f"{author} = :author AND tweet_id BETWEEN :floor AND :top",
             FilterExpression="attribute_not_exists(deleted_at)",
             ProjectionExpression=TWEETS.tweet_id,
-            ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
+            ExpressionAttributeValues={":author": {"S": author_id}, ":floor": {"S": floor}, ":top": {"S": top}},
             ScanIndexForward=False,
             PaginationConfig={"PageSize": page},
         )

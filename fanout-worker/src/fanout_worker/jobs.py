@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from contracts.ids import first_id
+from contracts.tables import MIGRATIONS
 from fanout_worker.deliveries import Deliveries
 from fanout_worker.demotion import StillCelebrityError, demote
 from fanout_worker.dynamo_celebrities import DynamoCelebrities
@@ -18,6 +19,7 @@ from fanout_worker.dynamo_tweets import DynamoTweets
 from fanout_worker.settings import JobSettings
 from fanout_worker.topics import SERVICE, TOPICS_READ
 from murmuration_runtime import dynamo, errors, logs
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.settings import read
 from murmuration_timelines import reset_timelines
 from murmuration_timelines.writer import TimelineWriter, connect
@@ -33,7 +35,8 @@ class Job:
         self._nodes = connect(settings.redis_url, **settings.redis_options())
         dynamodb = dynamo.client(attempts=1, connect_seconds=2, read_seconds=4)
         self._follows = DynamoFollows(dynamodb, settings.table_prefix)
-        self._tweets = DynamoTweets(dynamodb, settings.table_prefix)
+        switch = MigrationSwitch(dynamodb, settings.table_prefix, MIGRATIONS.LIVE_TWEETS)
+        self._tweets = DynamoTweets(dynamodb, settings.table_prefix, switch)
         self._celebrities = DynamoCelebrities(dynamodb, settings.table_prefix)
         self._deliveries = Deliveries(
             TimelineWriter(self._nodes),

@@ -43,6 +43,6 @@ def operations(
     add_profiles(api, graph, now)
     add_follows(api, graph, now, cap)
     add_blocks(api, graph, now)
-    add_lists(api, graph)
+    add_lists(api, graph, now)
     add_suggestions(api, graph, suggested, pages, now)
     return api

@@ -8,9 +8,10 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from contracts.image import own
+from contracts.tables import MIGRATIONS
 from follow_service import api, metrics
 from follow_service.dynamo_graph import dynamo_graph
-from follow_service.dynamo_parts import Switch, side_by_side
+from follow_service.dynamo_parts import side_by_side
 from follow_service.graph import Graph
 from follow_service.hot_metrics import HotFollowees
 from follow_service.hottest import Hottest
@@ -23,6 +24,7 @@ from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
 from murmuration_runtime.metrics import METRICS
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
 from murmuration_suggested.reader import SuggestedReader
@@ -75,5 +77,6 @@ def _graph(settings: Settings, kept: RedisGraph | None) -> Graph:
     """Return the graph in the tables, with what is kept of it; a Redis that is away makes this slower, not unready."""
     dynamodb, prefix, hottest = dynamo.client_for_requests(), settings.table_prefix, Hottest(time.monotonic)
     METRICS.register(HotFollowees(hottest))
-    parts = Switch(dynamodb, prefix), side_by_side()
-    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, kept.cache if kept else None, metrics.count_reads)
+    parts = MigrationSwitch(dynamodb, prefix, MIGRATIONS.SPREAD_FOLLOWERS), side_by_side()
+    cache, searches = (kept.cache, kept.searches) if kept else (None, None)
+    return dynamo_graph(dynamodb, prefix, *parts, hottest.add, cache, metrics.count_reads, searches)

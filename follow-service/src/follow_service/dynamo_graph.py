@@ -16,6 +16,7 @@ from follow_service.dynamo_people import DynamoPeople
 from follow_service.dynamo_profiles import DynamoProfiles
 from follow_service.dynamo_suggestible import DynamoSuggestible
 from follow_service.graph import Graph, Others
+from follow_service.mutual_searches import DEAR, KeptSearches, Store
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -31,10 +32,13 @@ def dynamo_graph(
     wrote: Callable[[str], object] = lambda _: None,
     cache: Cache | None = None,
     count: Count = lambda *_: None,
+    searches: Store | None = None,
+    dear: int = DEAR,
 ) -> Graph:
     """Return the graph in the tables with this prefix; with a cache, what is shown of others is kept there.
 
-    The rest is as DynamoLists and DynamoFollows say.
+    searches: where those for mutual followers are kept, if the other has more than so many followers. The rest is as
+    DynamoLists and DynamoFollows say.
     """
     people = DynamoPeople(dynamodb, table_prefix)
     lists = DynamoLists(dynamodb, table_prefix, in_parts, side_by_side)
@@ -52,6 +56,7 @@ def dynamo_graph(
         DynamoBlocks(dynamodb, table_prefix),
         people,
         lists,
+        KeptSearches(searches, count, dear),
         others,
         DynamoSuggestible(dynamodb, table_prefix),
         partial(

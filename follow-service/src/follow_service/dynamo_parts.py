@@ -3,13 +3,12 @@
 Rule: until the migration spread-followers is switched they are read from by_recency, as releases up to 0.3.0 read them.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
-from contracts.tables import FOLLOWERS, MIGRATIONS
+from contracts.tables import FOLLOWERS
 from follow_service.dynamo_facts import edge_key
 from follow_service.lists import Row
 from follow_service.parts import Part, newest
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 AT_ONCE = 32  # requests of all pages together
-LOOK_S = 5.0  # between two looks whether the migration is switched
 SideBySide = Callable[[Callable[[Part], None], Sequence[Part]], object]
 
 
@@ -58,33 +56,6 @@ class DynamoParts:
         ]
         last = answer.get("LastEvaluatedKey")
         part.rest = {**part.rest, "after": last} if last else None
-
-
-class Switch:
-    """Whether lists are read by parts yet: looked up now and then, until they are."""
-
-    def __init__(
-        self, dynamodb: "DynamoDBClient", table_prefix: str, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._dynamodb = dynamodb
-        self._table = f"{table_prefix}{MIGRATIONS.name}"
-        self._monotonic = monotonic
-        self._is_on = False
-        self._look_at = 0.0
-
-    def __call__(self) -> bool:
-        """Say so, by what the table said a few seconds ago at most."""
-        if not self._is_on and (now := self._monotonic()) >= self._look_at:
-            self._look_at = now + LOOK_S  # whatever comes of it: others go on with what was known
-            with errors_named():
-                answer = self._dynamodb.get_item(
-                    TableName=self._table,
-                    Key={MIGRATIONS.migration: {"S": MIGRATIONS.SPREAD_FOLLOWERS}},
-                    ProjectionExpression="switched_at",
-                    ConsistentRead=True,
-                )
-            self._is_on = MIGRATIONS.switched_at in answer.get("Item", {})
-        return self._is_on
 
 
 def one_by_one(ask: Callable[[Part], None], parts: Sequence[Part]) -> None:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from follow_service import blocks, follows, mutuals, suggestions
 from follow_service.lists import Lists
+from follow_service.mutual_searches import KeptSearches
 from follow_service.people import People
 from follow_service.profiles import Profiles
 
@@ -31,6 +32,7 @@ class Graph:
     blocks: blocks.Store
     people: People
     lists: mutuals.Follows
+    searches: KeptSearches
     others: Others
     suggestible: Suggestible
     check: Callable[[], object]  # raises StoreAwayError unless all tables answer

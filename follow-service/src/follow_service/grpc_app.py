@@ -8,9 +8,10 @@ from functools import partial
 
 from contracts.ids import is_user_id
 from contracts.image import own
+from contracts.tables import MIGRATIONS
 from follow_service import api
 from follow_service.dynamo_graph import dynamo_graph
-from follow_service.dynamo_parts import Switch, side_by_side
+from follow_service.dynamo_parts import side_by_side
 from follow_service.grpc_calls import Calls
 from follow_service.grpc_server import GraphServer
 from follow_service.settings import GrpcSettings
@@ -21,6 +22,7 @@ from murmuration_edge.redis_buckets import connect
 from murmuration_edge.signing_keys import SigningKeys
 from murmuration_runtime import admin, dynamo, logs, traces
 from murmuration_runtime.metrics import announce_build
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 
 THREADS = 16
@@ -34,7 +36,8 @@ def keep_answering(settings: GrpcSettings) -> int:
     traces.start(NAME, settings)
     readiness = Readiness("dynamodb", "port")
     dynamodb, prefix = dynamo.client_for_requests(), settings.table_prefix
-    graph = dynamo_graph(dynamodb, prefix, Switch(dynamodb, prefix), side_by_side())
+    in_parts = MigrationSwitch(dynamodb, prefix, MIGRATIONS.SPREAD_FOLLOWERS)
+    graph = dynamo_graph(dynamodb, prefix, in_parts, side_by_side())
     keys = SigningKeys(partial(fetch_keys, settings.jwt_jwks_url, settings.jwt_issuer), readiness)
     shared = settings.limits_redis
     leases = Leases(settings.budgets, connect(shared.url, **shared.options()) if shared else None)

@@ -1,9 +1,9 @@
 """Lists over HTTP: others' if they are open to the caller, and the caller's own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from flask import jsonify
+from flask import Response, jsonify
 from flask.typing import ResponseReturnValue
 
 from follow_service import lists, mutuals, people, profiles
@@ -18,6 +18,7 @@ from follow_service.models import (
     PeoplePage,
     RequestsPage,
 )
+from follow_service.mutual_searches import Pair
 from follow_service.people import Seen
 from follow_service.profile_api import shown
 from murmuration_edge.auth import caller
@@ -35,7 +36,7 @@ SINCE = {
 }
 
 
-def add_lists(api: Operations, graph: Graph) -> None:
+def add_lists(api: Operations, graph: Graph, now: Callable[[], int]) -> None:
     """Add the lists of people."""
 
     def answer(listed: Listed, user_id: str, query: PageQuery) -> ResponseReturnValue:
@@ -83,18 +84,22 @@ def add_lists(api: Operations, graph: Graph) -> None:
         """List whom the caller mutes, newest first."""
         return answer(Listed.MUTES, caller(), query)
 
-    _add_mutuals(api, graph)
+    _add_mutuals(api, graph, now)
 
 
-def _add_mutuals(api: Operations, graph: Graph) -> None:
+def _add_mutuals(api: Operations, graph: Graph, now: Callable[[], int]) -> None:
     """Add who is in two lists."""
 
     def both(user_id: str, other_id: str, query: PageQuery) -> ResponseReturnValue:
-        who = user_id, other_id, caller()
-        page, rest = mutuals.page(graph.lists, graph.people, *who, query.limit, query.cursor, ties=_ties(query))
-        return _answer([{"user_id": row.user_id} for row in page.rows], page.people, query, rest)
+        asked = Pair(user_id, other_id), caller(), query.limit, query.cursor, now()
+        found = mutuals.page(graph.lists, graph.searches, graph.people, *asked, ties=_ties(query))
+        rows = [{"user_id": row.user_id} for row in found.page.rows]
+        response = _answer(rows, found.page.people, query, found.next_cursor)
+        if found.age is not None:
+            response.headers["Age"] = str(found.age)
+        return response
 
-    found = {200: Answer("A page", PeoplePage, ["Link"])}
+    found = {200: Answer("A page", PeoplePage, ["Link", "Age"])}
 
     @api.add("GET", "/users/<user_id>/mutual-followers/<other_id>", found, *CLOSED, query=MutualsQuery, cost=5)
     def list_mutual_followers(user_id: str, other_id: str, query: MutualsQuery) -> ResponseReturnValue:
@@ -112,9 +117,7 @@ def _ties(query: PageQuery) -> bool:
     return query.expand == "viewer"
 
 
-def _answer(
-    rows: Sequence[dict[str, Any]], seen: Sequence[Seen], query: PageQuery, rest: str | None
-) -> ResponseReturnValue:
+def _answer(rows: Sequence[dict[str, Any]], seen: Sequence[Seen], query: PageQuery, rest: str | None) -> Response:
     answer: dict[str, Any] = {"users": rows, "next_cursor": rest}
     if query.expand:
         answer["authors"] = [shown(each) for each in seen]

@@ -6,7 +6,7 @@ from murmuration_runtime.metrics import METRICS
 
 READS = Counter(
     "graph_cache_reads",
-    "Profiles and first pages of lists of others, and suggestions: by what, and whether it was kept (hit, miss); away "
+    "Profiles, first pages of lists, suggestions, mutual followers: by what, and whether it was kept (hit, miss); away "
     "is also where it is not known that what is kept is settled.",
     ["of", "outcome"],
     registry=METRICS,

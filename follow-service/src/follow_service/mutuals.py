@@ -2,14 +2,28 @@
 
 Rule: the candidates come from the shorter of two lists, whom one follows or who follows the other; nobody follows more
 than a few thousand, so any two are bounded. Whoever is shown is confirmed: both follows are in the table itself.
-Friends are the case in which both are the same person.
+Friends are the case in which both are the same person. A page of a pair that is dear to search goes on with what an
+earlier one has found: mutual_searches.py.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 from follow_service.follows import Edge
-from follow_service.lists import Listed, Lists, Page, Row, fill, from_cursor, readings, to_cursor, visible
+from follow_service.lists import (
+    FEWEST,
+    Listed,
+    Lists,
+    Page,
+    Reading,
+    Row,
+    fill,
+    from_cursor,
+    readings,
+    to_cursor,
+    visible,
+)
+from follow_service.mutual_searches import KeptSearches, Pair, Search
 from follow_service.people import People, check_open
 
 FIRST = 100  # candidates of the first reading
@@ -24,35 +38,64 @@ class Follows(Lists, Protocol):
         """Return those of these edges that there are, strongly consistent."""
 
 
+class Found(NamedTuple):
+    """A page, its next cursor, and how many seconds ago began the search that it comes from; None if just now."""
+
+    page: Page
+    next_cursor: str | None
+    age: int | None
+
+
 def page(
     follows: Follows,
+    searches: KeptSearches,
     people: People,
-    user_id: str,
-    other_id: str,
+    pair: Pair,
     viewer_id: str,
     limit: int,
     cursor: str | None,
+    now: int,
     *,
     ties: bool = False,
-) -> tuple[Page, str | None]:
-    """Return a page of other's followers whom the user follows, and its next cursor."""
-    user = check_open(people, viewer_id, user_id)
-    other = check_open(people, viewer_id, other_id) if other_id != user_id else user
+) -> Found:
+    """Return a page of other's followers whom the user follows."""
+    user = check_open(people, viewer_id, pair.user_id)
+    other = check_open(people, viewer_id, pair.other_id) if pair.other_id != pair.user_id else user
     after, mark = from_cursor(cursor, MARKS)
+    followers = other.profile.followers_count
+    kept = searches.find(pair, followers)
+    if kept and not kept.knows(after, mark):
+        kept = None
     if after is None:
-        mark = ">" if user.profile.following_count <= other.profile.followers_count else "<"
-    whose = user_id if mark == ">" else other_id
-    candidates = readings(follows, MARKS[mark], whose, FIRST, LOOKED_AT, after)
-    both = ((_both(follows, user_id, other_id, rows, mark), rest) for rows, rest in candidates)
-    found = fill(both, visible(people, viewer_id, blocked=False, ties=ties), limit)
-    return found, to_cursor(found.rest, mark)
+        mark = ">" if user.profile.following_count <= followers else "<"
+    search = kept or Search(mark, now, rest=after)
+    confirmed = _confirmed(follows, pair, search, after, max(limit + 1, FEWEST))
+    found = fill(confirmed, visible(people, viewer_id, blocked=False, ties=ties), limit)
+    if kept or after is None:
+        searches.keep(pair, followers, search, now)
+    return Found(found, to_cursor(found.rest, search.mark), kept.age(now) if kept else None)
 
 
-def _both(follows: Follows, user_id: str, other_id: str, rows: Sequence[Row], mark: str) -> list[Row]:
+def _confirmed(follows: Follows, pair: Pair, search: Search, after: Row | None, first: int) -> Iterator[Reading]:
+    """Give who was found below a row and is still there, then who is found further down, which is added."""
+    known, looked_at = search.below(after), 0
+    while some := known[looked_at : looked_at + max(first, looked_at)]:
+        looked_at += len(some)
+        yield _both(follows, pair, some, search.mark), some[-1] if looked_at < len(known) else search.rest
+    if search.is_whole:
+        return
+    whose = pair.user_id if search.mark == ">" else pair.other_id
+    for rows, rest in readings(follows, MARKS[search.mark], whose, FIRST, LOOKED_AT - looked_at, search.rest):
+        found = _both(follows, pair, rows, search.mark)
+        search.add(found, rest)
+        yield found, rest
+
+
+def _both(follows: Follows, pair: Pair, rows: Sequence[Row], mark: str) -> list[Row]:
     """Return those whom the user follows and who follow the other; the edge that is not listed rules most out."""
-    left = [row for row in rows if row.user_id not in (user_id, other_id)]
+    left = [row for row in rows if row.user_id not in pair]
     for to_other in (mark == ">", mark == "<"):
-        edges = {row: Edge(row.user_id, other_id) if to_other else Edge(user_id, row.user_id) for row in left}
+        edges = {row: Edge(row.user_id, pair.other_id) if to_other else Edge(pair.user_id, row.user_id) for row in left}
         there = follows.among(edges.values())
         left = [row for row in left if edges[row] in there]
     return left

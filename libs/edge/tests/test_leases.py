@@ -106,7 +106,7 @@ class TestSharedInMemory(SharedContract):
         return SharedInMemory(time.monotonic)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 class TestSharedInRedis(SharedContract):
     @pytest.fixture
     def shared(self, node):
@@ -142,7 +142,7 @@ class TestSharedInRedis(SharedContract):
             node.resume()
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_call_is_charged_once_whatever_another_node_does(caplog):
     """Each second the process tries again to tell a node that is away; what the others took they do not take again."""
     slow = Budget("follows", 1, 1_000, 200)
@@ -167,7 +167,7 @@ def test_a_call_is_charged_once_whatever_another_node_does(caplog):
         eventually(lambda: process.turn() or caplog.messages[-1], "callers are counted together again")
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_redis_that_refuses_the_password_is_named_in_the_log(node, caplog):
     """Nobody is refused for it; somebody has to correct it."""
     node.redis.config_set("requirepass", "right")

@@ -41,7 +41,7 @@ def let_through(processes, person, calls=CALLS):
     return found.count(200)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_together_they_give_the_burst_and_at_most_a_batch_each_besides():
     """Burst + n * batch; while Redis hangs n * burst, and nobody waits; then they count together again."""
     with redis_node() as node, two_processes(LIMITS_REDIS_URL=node.url) as processes:

@@ -299,7 +299,7 @@ def secure(pair):
         yield f"rediss://127.0.0.1:{port}/0"
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 class TestRedis:
     def check(self, url, **settings):
         settings = RedisSettings(redis_url=url, **settings)

@@ -13,7 +13,7 @@ from murmuration_suggested.writer import LostError, OlderError, SuggestedWriter,
 from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 from murmuration_testkit.waiting import eventually
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 FIRST, SECOND = "20261118T010000Z", "20261119T010000Z"
 PEOPLE = [f"u{number}" for number in range(1_200)]
 

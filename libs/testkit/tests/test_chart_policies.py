@@ -12,10 +12,15 @@ from murmuration_testkit.charts.manifests import Release
 from murmuration_testkit.charts.policies import POLICIES, faults
 
 GOOD = Path(__file__).with_name("a_good_release.yaml")
-GONE = object()
 TEMPLATE = "Deployment.spec.template"
 POD = f"{TEMPLATE}.spec"
 BOX = f"{POD}.containers.0"
+
+
+class GONE:
+    """A field that is taken away; as a class it has a name, which tests with it have in theirs."""
+
+
 LAG_BY_PASSWORD = {"scaleTargetRef": {"name": "s"}, "triggers": [{"metadata": {"tls": "enable"}}]}
 BREAKS = [
     (releases.labelled, "Service.metadata.labels.app.kubernetes~io/name", GONE),

@@ -75,7 +75,7 @@ def test_a_release_that_never_was_is_named(past, wrong, said):
         replace(release, **wrong).check(repository)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @pytest.mark.parametrize("release", releases().values(), ids=releases())
 def test_a_released_service_can_be_run(release):
     """What it was released with still installs, and it is imported from there and not from here."""

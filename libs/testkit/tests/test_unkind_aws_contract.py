@@ -95,7 +95,9 @@ def code_of(raised):
     return raised.value.response["Error"]["Code"]
 
 
-on_both = pytest.mark.parametrize("store", ["fake", pytest.param("local", marks=pytest.mark.stack)], indirect=True)
+on_both = pytest.mark.parametrize(
+    "store", ["fake", pytest.param("local", marks=pytest.mark.stack(shared=False))], indirect=True
+)
 
 
 @on_both

@@ -13,7 +13,10 @@ from murmuration_timelines.writer import TimelineWriter, connect
 
 FIRST = 1_700_000_000_000_000_000
 FIRST_AT = ((FIRST >> BITS_BELOW_MS) + EPOCH_MS) / 1000  # seconds
-REAL = [pytest.param(kind, marks=pytest.mark.stack) for kind in ("single", "cluster")]
+REAL = [
+    pytest.param("single", marks=pytest.mark.stack),
+    pytest.param("cluster", marks=pytest.mark.stack(shared=False)),
+]
 
 
 def snowflake(n):

@@ -11,10 +11,10 @@ from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout, reset_timelines
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
-from murmuration_timelines.writer import TimelineWriter
+from murmuration_timelines.writer import TimelineWriter, connect
 
 from .conftest import FIRST_AT, REAL, snowflake
 
@@ -140,7 +140,7 @@ class TestOnRedis:
         assert not redis.exists(layout.home_timeline(users[1]))
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_what_is_evicted_is_evicted_whole(somebody):
     """Short of memory, Redis takes whole keys: of each timeline all is there, or it is cold."""
     users = [somebody() for _ in range(1_500)]
@@ -167,7 +167,7 @@ def own(node):
         yield nodes
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_page_of_a_reader_who_follows_5000_is_at_most_32_kb(node, own):
     """Their names need not travel for each page."""
     home = TimelineReader(own).home
@@ -184,7 +184,7 @@ REFUSALS = [{"min-replicas-to-write": 1}, {"maxmemory-policy": "noeviction", "ma
 refusing = pytest.mark.parametrize("refusal", REFUSALS, ids=["replicas away", "full"])
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @refusing
 def test_a_redis_that_refuses_writes_is_read(node, own, refusal):
     """Its replicas are gone, or it is full: it still has what it had, also what should be renewed by this read."""
@@ -204,7 +204,7 @@ def test_a_redis_that_refuses_writes_is_read(node, own, refusal):
         writer.insert(snowflake(2), ["ann"])
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_timelines_are_made_cold_on_a_redis_that_is_full(node, own):
     """That is when it is needed, and it frees memory."""
     home = TimelineReader(own).home
@@ -214,7 +214,7 @@ def test_timelines_are_made_cold_on_a_redis_that_is_full(node, own):
     assert reset_timelines.of_user(own, "ann")["home_timeline"] == 1
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_slow_reader_brings_no_deleted_tweet_back(node, own, monkeypatch):
     """Nobody reads a tombstone, so it is evicted first: a right to fill a body is good for some seconds only."""
     monkeypatch.setattr(layout, "RIGHT_SECONDS", 1)
@@ -231,7 +231,7 @@ def test_a_slow_reader_brings_no_deleted_tweet_back(node, own, monkeypatch):
     assert reader.bodies([said.tweet_id])[0] == {said.tweet_id: said}
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_short_of_memory_who_never_returns_makes_room_for_who_reads():
     """Though every tweet is pushed to both, and to Redis that is a use of either's list."""
     gone, here = ([f"{kind}-{n}" for n in range(200)] for kind in ("gone", "here"))
@@ -259,7 +259,7 @@ def test_short_of_memory_who_never_returns_makes_room_for_who_reads():
         assert read(here) > 0.9 * len(here)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_redis_that_refuses_this_process_is_away_for_readers_and_named_for_operators():
     """The page comes from the database; readiness says whom to call."""
     with redis_node() as node:

@@ -20,7 +20,7 @@ from murmuration_timelines.writer import TimelineWriter
 
 from .conftest import snowflake
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 
 
 class Feed:

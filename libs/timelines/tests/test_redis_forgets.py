@@ -10,14 +10,14 @@ from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.reader import TimelineReader, connect
+from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.tweets import Tweet
-from murmuration_timelines.writer import TimelineWriter
+from murmuration_timelines.writer import TimelineWriter, connect
 
 from .conftest import snowflake
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 NOWHERE = ("127.0.0.1", 9)
 
 

@@ -57,7 +57,7 @@ def connections(node):
     return node.redis.info("stats")["total_connections_received"]
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_it_is_asked_once_and_then_left_alone(node, cache):
     """The first page waits for it, the next ones do not; a probe looks whether it is back."""
     before = connections(node)
@@ -74,7 +74,7 @@ def test_it_is_asked_once_and_then_left_alone(node, cache):
     assert connections(node) - before <= probes + 2  # its connection was spoiled; the last probe may have begun since
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 @pytest.mark.usefixtures("cache")
 def test_a_request_waits_for_it_no_longer_than_its_deadline(node):
     """And what a short deadline cut off is not the node's fault."""
@@ -91,7 +91,7 @@ def test_a_request_waits_for_it_no_longer_than_its_deadline(node):
         assert read(cache)[0]
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_restart_that_nobody_noticed_costs_no_page(node, cache):
     """A connection that died while it lay idle is replaced, and the call made again."""
     node.kill()
@@ -101,7 +101,7 @@ def test_a_restart_that_nobody_noticed_costs_no_page(node, cache):
     assert read(cache)[0]
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_what_the_healthy_masters_have_is_used():
     """One of three hangs: two thirds of the bodies are there."""
     with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
@@ -121,7 +121,7 @@ def test_what_the_healthy_masters_have_is_used():
         eventually(lambda: cache.bodies([*said])[0] == said, True, within=NOTICED_S)
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_a_master_that_hangs_is_asked_once_for_a_page_of_followers(somebody):
     """Never follower by follower after a timeout: one page took 16 s, and the healthy masters' followers waited."""
     users = [somebody() for _ in range(30)]

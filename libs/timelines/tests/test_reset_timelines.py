@@ -63,7 +63,7 @@ def test_a_node_that_is_none_is_named_with_what_to_do(nodes):
         reset_timelines.of_everybody(nodes, "10.0.0.9:6379")
 
 
-@pytest.mark.stack
+@pytest.mark.stack(shared=False)
 def test_on_a_cluster_every_master_is_made_cold_or_the_one_that_is_named(somebody):
     """Keys with their slots on three nodes, from whichever of them the command was told."""
     with redis_cluster() as cluster, closing(connect(cluster.url)) as nodes:

@@ -17,7 +17,7 @@ from murmuration_timelines.writer import TimelineWriter, connect
 
 from .conftest import history, snowflake
 
-pytestmark = pytest.mark.stack
+pytestmark = pytest.mark.stack(shared=False)
 
 
 def slot_of(user):

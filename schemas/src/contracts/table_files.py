@@ -55,6 +55,11 @@ class TableFile:
     version: str | None = None
 
     @property
+    def every_index(self) -> Mapping[str, Index]:
+        """The indexes that a table may have, new or with a past."""
+        return {**self.indexes, **self.leaving}
+
+    @property
     def create(self) -> dict[str, Any]:
         """The table in the words of DynamoDB's CreateTable."""
         keyed = {name: None for key in (self.key, *(index.key for index in self.indexes.values())) for name in key}
@@ -85,7 +90,7 @@ def check(files: Mapping[str, TableFile], tables: Mapping[str, type[Table]]) -> 
         del written["name"]
         values = {value for key, value in written.items() if key.isupper()}
         names = {(key, value) for key, value in written.items() if not key.isupper()}
-        if differing := names ^ {(it, it) for it in (*file.attributes, *file.indexes, *file.leaving)}:
+        if differing := names ^ {(it, it) for it in (*file.attributes, *file.every_index)}:
             wrong = ", ".join(sorted({key for key, _ in differing}))
             raise ContractError(f"the class of {name} in contracts.tables and tables/{name}.yaml differ by {wrong}")
         if unknown := values - {value for it in file.attributes.values() for value in it.values}:
@@ -130,17 +135,17 @@ def _attribute(**entry: Any) -> Attribute:
 
 
 def _mistakes(file: TableFile) -> Iterator[str]:
-    named = [*file.key, *(name for index in file.indexes.values() for name in index.key)]
+    named = [*file.key, *(name for index in file.every_index.values() for name in index.key)]
     for name in [*named, file.expires, file.version]:
         if name and name not in file.attributes:
             yield f"{name} is not among the attributes"
     yield from _mistakes_of_version(file)
-    if clash := file.attributes.keys() & {*file.indexes, *file.leaving, "name"}:
+    if clash := file.attributes.keys() & {*file.every_index, "name"}:
         yield f"{', '.join(clash)} cannot name an attribute: it is the table's name or an index"
     if file.owner not in file.access:
         yield f"the owner {file.owner} has no access"
     for service, parts in file.access.items():
-        if unknown := parts.keys() - {"table", "stream", *file.indexes, *file.leaving}:
+        if unknown := parts.keys() - {"table", "stream", *file.every_index}:
             yield f"{service} has access to {', '.join(unknown)}, which is no part of the table"
     for name, attribute in file.attributes.items():
         for mistake in _mistakes_of(attribute, file.access):

@@ -139,11 +139,13 @@ class TWEETS(Table):
     name = "tweets"
     tweet_id = "tweet_id"
     author_id = "author_id"
+    live_author_id = "live_author_id"
     text = "text"
     created_at = "created_at"
     deleted_at = "deleted_at"
     traceparent = "traceparent"
     by_author = "by_author"
+    by_live_author = "by_live_author"
 
 
 class TWEET_CLAIMS(Table):  # noqa: N801
@@ -257,6 +259,7 @@ class MIGRATIONS(Table):
     name = "migrations"
     migration = "migration"
     ADOPT = "adopt"
+    LIVE_TWEETS = "live-tweets"
     SPREAD_FOLLOWERS = "spread-followers"
     SPREAD_LEASES = "spread-leases"
     USERS_STREAM = "users-stream"

@@ -8,9 +8,11 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from contracts.image import own
+from contracts.tables import MIGRATIONS
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
 from murmuration_runtime.settled_mark import SettledMark
@@ -21,6 +23,7 @@ from timeline_service.authors import Authors
 from timeline_service.background_rebuilds import BackgroundRebuilds
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
+from timeline_service.celebrity_reads import CelebrityReads
 from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.departed import Departed
@@ -56,7 +59,7 @@ def dynamo_rows(table_prefix: str) -> Rows:
     return Rows(
         DynamoFollows(dynamodb, table_prefix),
         DynamoMutes(dynamodb, table_prefix),
-        DynamoTweets(dynamodb, table_prefix),
+        DynamoTweets(dynamodb, table_prefix, MigrationSwitch(dynamodb, table_prefix, MIGRATIONS.LIVE_TWEETS)),
         DynamoCelebrities(dynamodb, table_prefix),
         DynamoProfiles(dynamodb, table_prefix),
         DynamoEdges(dynamodb, table_prefix),
@@ -79,7 +82,10 @@ def create_app(
     slots = RebuildSlots(settings.rebuilds_in_flight, PATIENCE)
     authors = Authors(follows, mutes)
     builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build, departed=departed)
-    celebrity_tweets = CelebrityTweets(index.among, cache.authors, builder, settings.celebrities_a_wave, time.monotonic)
+    reads = CelebrityReads(tweets, time.monotonic)
+    celebrity_tweets = CelebrityTweets(
+        index.among, cache.authors, builder, reads, settings.celebrities_a_wave, time.monotonic
+    )
     bodies = Bodies(cache, tweets)
     renewals = Renewals(
         cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time

@@ -1,10 +1,11 @@
 """What was said: the table tweets, by id and by author."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
+from contracts.living_tweets import Listing, listing
 from contracts.tables import TWEETS
 from murmuration_runtime import deadlines
 from murmuration_runtime.deadlines import DeadlineError
@@ -27,8 +28,12 @@ SHOWN: dict[str, Any] = {
 class DynamoTweets:
     """The table tweets."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(
+        self, dynamodb: "DynamoDBClient", table_prefix: str, is_switched: Callable[[], bool] = lambda: True
+    ) -> None:
+        """is_switched: whether the migration live-tweets is."""
         self._dynamodb = dynamodb
+        self._is_switched = is_switched
         self._table = f"{table_prefix}{TWEETS.name}"
         self._threads = ThreadPoolExecutor(QUERIES, thread_name_prefix="tweets")
 
@@ -40,9 +45,10 @@ class DynamoTweets:
 
     def ids(self, below: Mapping[str, str], count: int) -> dict[str, Run]:
         """Ask one query for each author; so many tweets are looked at, the deleted among them are left out."""
+        where = listing(is_switched=self._is_switched())
 
         def ask(request: Context, author: tuple[str, str]) -> tuple[str, Run]:
-            return request.run(self._by_author, count, author)
+            return request.run(self._of_author, where, count, author)
 
         left = deadlines.remaining(LONGEST_SECONDS)
         try:
@@ -55,12 +61,12 @@ class DynamoTweets:
         found = items(self._dynamodb, self._table, keys, **SHOWN)
         return {item[TWEETS.tweet_id]["S"]: _tweet(item) for item in found if TWEETS.deleted_at not in item}
 
-    def _by_author(self, count: int, author: tuple[str, str]) -> tuple[str, Run]:
+    def _of_author(self, where: Listing, count: int, author: tuple[str, str]) -> tuple[str, Run]:
         with errors_named():
             answer = self._dynamodb.query(
                 TableName=self._table,
-                IndexName=TWEETS.by_author,
-                KeyConditionExpression="author_id = :author AND tweet_id < :below",
+                IndexName=where.index_name,
+                KeyConditionExpression=f"{where.author} = :author AND tweet_id < :below",
                 FilterExpression="attribute_not_exists(deleted_at)",
                 ProjectionExpression=TWEETS.tweet_id,
                 ExpressionAttributeValues={":author": {"S": author[0]}, ":below": {"S": author[1]}},

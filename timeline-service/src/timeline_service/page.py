@@ -173,20 +173,19 @@ class Pages:
         if since is not NOTHING:
             new = [tweet_id for tweet_id in new if since.is_new(tweet_id)]
         tweets: list[Tweet] = []
+        followed, departed = stretch.shown, self._departed
         size = wanted
         while new and len(tweets) < wanted:
             chunk, new = new[:size], new[size:]
             bodies = stretch.bodies(chunk)
             found = [bodies[tweet_id] for tweet_id in chunk if tweet_id in bodies]
-            shown = [tweet for tweet in found if self._shows(tweet, stretch)]
+            shown = [tweet for tweet in found if tweet.author_id in followed and tweet.author_id not in departed]
             stretch.descent.looked_at += len(chunk)
             stretch.descent.showed += len(shown)
             if confirmation:
                 asked, shown = len(shown), confirmation.keep(shown)
                 size = max(size, AT_ONCE) if len(shown) < asked else size  # many have left: ask about more together
-            stretch.descent.hidden.update({tweet.tweet_id for tweet in found} - {tweet.tweet_id for tweet in shown})
+            if len(shown) < len(found):
+                stretch.descent.hidden.update({it.tweet_id for it in found} - {it.tweet_id for it in shown})
             tweets += shown
         return tweets[:wanted]
-
-    def _shows(self, tweet: Tweet, stretch: Stretch) -> bool:
-        return tweet.author_id in stretch.shown and tweet.author_id not in self._departed

@@ -9,9 +9,11 @@ import sys
 import time
 
 from contracts.image import own, tell
+from contracts.tables import MIGRATIONS
 from murmuration_runtime import admin, dynamo, logs
 from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.metrics import announce_build
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.retries import Pace
 from murmuration_runtime.settings import read
@@ -66,7 +68,8 @@ def build(settings: ErasureSettings) -> tuple[Eraser, DynamoTweets]:
     """Build the eraser on real parts."""
     logs.write_json(settings.log_level)
     dynamodb = dynamo.client()
-    tweets = DynamoTweets(dynamodb, settings.table_prefix)
+    switch = MigrationSwitch(dynamodb, settings.table_prefix, MIGRATIONS.LIVE_TWEETS)
+    tweets = DynamoTweets(dynamodb, settings.table_prefix, switch)
     erasure = Erasure(
         DynamoAccounts(dynamodb, settings.table_prefix),
         tweets,

@@ -8,9 +8,11 @@ from flask import Flask
 
 from contracts.ids import is_user_id
 from contracts.image import own
+from contracts.tables import MIGRATIONS
 from murmuration_edge.app import edge_app
 from murmuration_edge.auth import Keys
 from murmuration_runtime import dynamo
+from murmuration_runtime.migration_switch import MigrationSwitch
 from murmuration_runtime.readiness import Readiness
 from murmuration_runtime.settings import read
 from tweet_service import api
@@ -36,7 +38,9 @@ def create_app(
     """Build the service on real parts; a test may bring its own."""
     settings = settings or read(Settings)
     dynamodb = cache(dynamo.client_for_requests)  # one for all: it is safe among threads, and takes its time to make
-    tweets = tweets or DynamoTweets(dynamodb(), settings.table_prefix)
+    if tweets is None:
+        switch = MigrationSwitch(dynamodb(), settings.table_prefix, MIGRATIONS.LIVE_TWEETS)
+        tweets = DynamoTweets(dynamodb(), settings.table_prefix, switch)
     accounts = accounts or DynamoAccounts(dynamodb(), settings.table_prefix)
     readiness = Readiness("dynamodb", "worker number")
     at_start = [partial(readiness.keep_looking, {"dynamodb": tweets.check})]

@@ -1,10 +1,11 @@
 """Tweets in DynamoDB: each write is one request for one item."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from contracts.ids import is_tweet_id
+from contracts.living_tweets import listing
 from contracts.tables import TWEET_CLAIMS, TWEETS
 from murmuration_edge import cursors
 from murmuration_runtime import traces
@@ -23,8 +24,12 @@ MORE = 4  # times as many as the query before, which found too few
 class DynamoTweets:
     """The Store on the tables tweets and tweet_claims."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(
+        self, dynamodb: "DynamoDBClient", table_prefix: str, is_switched: Callable[[], bool] = lambda: True
+    ) -> None:
+        """is_switched: whether the migration live-tweets is; before that, older releases need the text of every row."""
         self._dynamodb = dynamodb
+        self._is_switched = is_switched
         self._table = f"{table_prefix}{TWEETS.name}"
         self._claims = f"{table_prefix}{TWEET_CLAIMS.name}"
 
@@ -41,6 +46,7 @@ class DynamoTweets:
                     Item={
                         TWEETS.tweet_id: {"S": tweet.tweet_id},
                         TWEETS.author_id: {"S": tweet.author_id},
+                        TWEETS.live_author_id: {"S": tweet.author_id},
                         TWEETS.text: {"S": tweet.text},
                         TWEETS.created_at: {"N": str(tweet.created_at)},
                         **_trace(),
@@ -95,18 +101,21 @@ class DynamoTweets:
         keys = [{TWEETS.tweet_id: {"S": tweet_id}} for tweet_id in tweet_ids]
         return {item[TWEETS.tweet_id]["S"]: _kept(item) for item in items(self._dynamodb, self._table, keys)}
 
-    def mark_deleted(self, tweet_id: str, now: int) -> None:
+    def delete(self, tweet_id: str, now: int) -> None:
         trace = _trace()
+        without_text: Any = {"ExpressionAttributeNames": {"#text": TWEETS.text}} if self._is_switched() else {}
         with errors_named(), suppress(self._dynamodb.exceptions.ConditionalCheckFailedException):
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key={TWEETS.tweet_id: {"S": tweet_id}},
-                UpdateExpression=f"SET deleted_at = :now{', traceparent = :trace' if trace else ''}",
+                UpdateExpression=f"SET deleted_at = :now{', traceparent = :trace' if trace else ''}"
+                f" REMOVE live_author_id{', #text' if without_text else ''}",
                 ConditionExpression="attribute_exists(tweet_id) AND attribute_not_exists(deleted_at)",
                 ExpressionAttributeValues={
                     ":now": {"N": str(now)},
                     **({":trace": trace[TWEETS.traceparent]} if trace else {}),
                 },
+                **without_text,
             )
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
@@ -127,11 +136,12 @@ class DynamoTweets:
 
     def _down(self, author_id: str, below: str, most: int) -> tuple[list[Any], str | None]:
         """Look at so many of an author's tweets below an id; return the undeleted, and below which id to go on."""
+        index, author = listing(is_switched=self._is_switched())
         with errors_named():
             answer: Any = self._dynamodb.query(
                 TableName=self._table,
-                IndexName=TWEETS.by_author,
-                KeyConditionExpression="author_id = :author AND tweet_id < :below",
+                IndexName=index,
+                KeyConditionExpression=f"{author} = :author AND tweet_id < :below",
                 FilterExpression="attribute_not_exists(deleted_at)",
                 ExpressionAttributeValues={":author": {"S": author_id}, ":below": {"S": below}},
                 ScanIndexForward=False,
@@ -159,7 +169,7 @@ def _tweet(item: Any) -> Tweet:
     return Tweet(
         item[TWEETS.tweet_id]["S"],
         item[TWEETS.author_id]["S"],
-        item[TWEETS.text]["S"],
+        item[TWEETS.text]["S"] if TWEETS.text in item else "",
         int(item[TWEETS.created_at]["N"]),
     )
 

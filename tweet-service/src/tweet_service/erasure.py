@@ -56,7 +56,7 @@ class Erasure:
         found, below = self.tweets.undeleted(due.author_id, place)
         for tweet_id in found:
             self.pace()
-            self.tweets.mark_deleted(tweet_id, self.now())
+            self.tweets.delete(tweet_id, self.now())
         return len(found), below
 
     def finish(self, due: Due) -> None:

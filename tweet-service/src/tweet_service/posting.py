@@ -76,7 +76,7 @@ def _written(store: Store, tweet: Tweet) -> bool:
         store.add(tweet)
     except TakenIdError:
         kept = store.find(tweet.tweet_id)
-        if kept is None or kept.tweet != tweet:
+        if kept is None or not kept.is_of(tweet):
             return False
         if kept.deleted:
             raise DeletedTweetError(tweet.tweet_id) from None

@@ -1,10 +1,11 @@
 """What a tweet is, and who may do what with it. Pure: rules and errors, no clock, no I/O.
 
-Rule: a tweet is one row, written once; deleting it marks the row, and the table's stream tells everyone else.
+Rule: a tweet is one row, written once; deleting it marks the row and takes its text, and the table's stream tells
+everyone else.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from contracts.ids import is_tweet_id, is_user_id
@@ -67,10 +68,14 @@ class Tweets:
 
 @dataclass(frozen=True)
 class Kept:
-    """A row as it is: the tweet, and whether it is deleted."""
+    """A row as it is: the tweet, and whether it is deleted; then its text is gone, or has no meaning any more."""
 
     tweet: Tweet
     deleted: bool
+
+    def is_of(self, tweet: Tweet) -> bool:
+        """Whether this is the row of that tweet; of a deleted one all must agree but the text."""
+        return self.tweet == (replace(tweet, text=self.tweet.text) if self.deleted else tweet)
 
 
 @dataclass(frozen=True)
@@ -100,14 +105,14 @@ class Store(Protocol):
     def find_all(self, tweet_ids: Collection[str]) -> Mapping[str, Kept]:
         """Return those of the rows that there are, strongly consistent."""
 
-    def mark_deleted(self, tweet_id: str, now: int) -> None:
-        """Mark the row; a mark that is there stays."""
+    def delete(self, tweet_id: str, now: int) -> None:
+        """Mark the row and take the text out of it; a mark that is there stays."""
 
     def by_author(self, author_id: str, limit: int, cursor: str | None) -> Tweets:
         """List an author's undeleted tweets, newest first; a page is short only at the end."""
 
     def undeleted(self, author_id: str, below: str | None) -> tuple[list[str], str | None]:
-        """Return a page of an author's ids that are not marked, going down, and below which id the next page begins."""
+        """Return a page of an author's undeleted ids, going down, and below which id the next page begins."""
 
 
 def read(store: Store, accounts: Accounts, tweet_id: str, reader_id: str) -> Tweet:
@@ -133,7 +138,7 @@ def delete(store: Store, accounts: Accounts, tweet_id: str, caller_id: str, now:
         _shown(kept, accounts, caller_id)
         raise NotYoursError("Only its author can delete a tweet.")
     if not kept.deleted:
-        store.mark_deleted(tweet_id, now)
+        store.delete(tweet_id, now)
 
 
 def said_by(

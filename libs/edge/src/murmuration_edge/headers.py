@@ -18,6 +18,9 @@ class Header:
 
 
 OF_ANSWERS: Mapping[str, Header] = {  # a name that is not here cannot be declared
+    "Age": Header(
+        "How many seconds ago was found what is shown, if it was kept", SOMETIMES, {"type": "integer", "minimum": 0}
+    ),
     "Allow": Header("The methods that this path has", ALWAYS, TEXT),
     "ETag": Header("Send it back as If-None-Match, to be told 304 while nothing has changed", ALWAYS, TEXT),
     "Link": Header("The next page, if there is one: rel=next", SOMETIMES, TEXT),

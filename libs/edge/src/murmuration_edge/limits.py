@@ -40,7 +40,8 @@ def install(app: Flask, operations: Operations, budgets: Sequence[Budget], lease
     extra = {each.name: extra_costs(each) for each in operations.by_endpoint.values()}
 
     def guard(operation: Operation) -> None:
-        cost = operation.cost + sum(more for name, more in extra[operation.name].items() if name in request.args)
+        args = request.args
+        cost = operation.cost + sum(more for name, more in extra[operation.name].items() if name in args)
         standing = leases.take(by_name[operation.budget], caller(), cost)
         g.counted = operation.budget, standing
         if standing.wait > 0:

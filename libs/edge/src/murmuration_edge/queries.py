@@ -29,10 +29,10 @@ Read = TypeVar("Read", bound=Query)
 
 def read_query(model: type[Read]) -> Read:
     """Read the request's query as this model."""
-    sent: dict[str, Any] = {}
+    args, sent = request.args, dict[str, Any]()
     for name, each in model.model_fields.items():
-        if name in request.args:
-            sent[name] = request.args.getlist(name) if get_origin(each.annotation) is list else request.args[name]
+        if name in args:
+            sent[name] = args.getlist(name) if get_origin(each.annotation) is list else args[name]
     try:
         return model.model_validate(sent)
     except ValidationError as error:

@@ -39,13 +39,14 @@ def install(app: Flask) -> None:
     @app.after_request
     def end(response: Response) -> Response:
         seconds = time.perf_counter() - g.began
-        route = request.url_rule.rule if request.url_rule else "none"
-        method = request.method if request.method in _METHODS else "other"
+        rule, asked = request.url_rule, request.method
+        route = rule.rule if rule else "none"
+        method = asked if asked in _METHODS else "other"
         _SECONDS.labels(method, route, response.status_code).observe(seconds)
         if route.startswith("/v1"):
             fields = {
                 "caller": g.get("caller"),
-                "method": request.method,
+                "method": asked,
                 "path": request.path,
                 "status": response.status_code,
                 "ms": round(seconds * 1000, 1),

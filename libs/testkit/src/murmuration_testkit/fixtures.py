@@ -5,10 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from murmuration_runtime import traces
 
 NOBODY = "http://127.0.0.1:9"
+
+
+def pytest_configure() -> None:
+    """Have hypothesis not judge how long an example takes: on a busy machine that says nothing of the code."""
+    found = settings()
+    unasked = {*found.suppress_health_check, HealthCheck.too_slow}
+    settings.register_profile("patient", found, deadline=None, suppress_health_check=unasked)
+    settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

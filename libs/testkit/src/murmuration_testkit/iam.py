@@ -233,5 +233,5 @@ def _keys_of(resources: Iterable[str]) -> set[str]:
     keys: set[str] = set()
     for resource in resources:
         table, _, index = resource.partition(":table/")[2].partition("/index/")
-        keys |= {*FILES[table].key, *(FILES[table].indexes[index].key if index else ())}
+        keys |= {*FILES[table].key, *(FILES[table].every_index[index].key if index else ())}
     return keys

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import cast
 
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Argument, Item, Nodes
@@ -78,23 +77,25 @@ class CachedTimelines:
                         self._prolong(item, left)
         return found
 
-    def look(self, held: Mapping[str, Held | None], count: int | None = None) -> dict[str, Held]:
-        """Return the warm ones of these, with all of their ids or about so many, as they are now.
+    def look(self, held: Mapping[str, Held | None], count: int | None = None) -> dict[str, Held | None]:
+        """Return these with all of their ids or about so many, as they are now; None for each that is cold.
 
-        What is held, and has not changed since, is not sent again.
+        What is held, and has not changed since, is not sent again. Those on nodes that do not answer are left out, as
+        long as one node does.
         """
         owners = {
             (*self._keys(owner_id), one.state if one and one.asked >= (count or inf) else ""): owner_id
             for owner_id, one in held.items()
         }
         with self._nodes.errors_named():
-            answers = self._nodes.gather(CHANGED, (self._version, count or 0), [*owners])
-        found: dict[str, Held] = {}
+            answers = self._nodes.gather(CHANGED, (self._version, count or 0), [*owners], whole=False)
+        found: dict[str, Held | None] = {}
         for items, answer in answers:
             for item, said in zip(items, answer, strict=True):
                 owner_id = owners[item]
+                found[owner_id] = None
                 if said and len(said) == 1:
-                    found[owner_id] = cast("Held", held[owner_id])
+                    found[owner_id] = held[owner_id]
                     self._prolong(item, said[0])
                 elif said:
                     ids, shown, left, state = said

@@ -17,6 +17,7 @@ from typing import Self
 WIDTH = 6
 _EACH = Struct(f"{WIDTH}s")
 _REMEMBERED = 100_000  # digests
+FEW = 800  # digests that are sooner looked through than searched, which takes steps of Python's
 
 
 @lru_cache(_REMEMBERED)
@@ -66,5 +67,10 @@ class Shown:
 
     def _has(self, wanted: bytes) -> bool:
         digests = self.digests
+        if len(digests) <= FEW * WIDTH:
+            at = digests.find(wanted)
+            while at % WIDTH and at > 0:  # the end of one digest and the beginning of the next
+                at = digests.find(wanted, at + 1)
+            return at >= 0
         at = bisect_left(range(len(digests) // WIDTH), wanted, key=lambda n: digests[n * WIDTH : (n + 1) * WIDTH])
         return digests[at * WIDTH : (at + 1) * WIDTH] == wanted
