@@ -23,6 +23,8 @@ from murmuration_testkit.processes import all_ready, control, page, pause, resum
 from murmuration_testkit.topics import admin
 from murmuration_testkit.waiting import eventually, steadily
 
+LATE_S = 5  # murmuration_runtime.settled.LATE_SECONDS: then what is kept is not rested on
+
 
 def names(answer):
     return [row["user_id"] for row in json.loads(answer.data)["users"]]
@@ -129,10 +131,10 @@ def test_a_redis_that_is_away_hangs_or_is_empty_is_done_without(world, fault):
             all_ready()
 
 
-def hits():
-    """How many pages were answered from what is kept."""
+def hits(of="suggestions"):
+    """How many pages, or profiles, were answered from what is kept."""
     _, told = page("follow-service", "/metrics")
-    series = r'^graph_cache_reads_total\{of="suggestions",outcome="hit"\} (\S+)$'
+    series = rf'^graph_cache_reads_total\{{of="{of}",outcome="hit"\}} (\S+)$'
     return sum(map(float, re.findall(series, told, re.MULTILINE)))
 
 
@@ -184,9 +186,10 @@ def test_what_kafka_gave_up_before_the_keeper_had_read_it_makes_all_that_is_kept
     ana, ben, others = world
     blocker, topic = others[0], TOPICS["BlockChanged"]
     place = topic.name, topic.partition(blocker.user_id)
-    topics = KafkaTopics(read(KafkaSettings), [topic])
-    assert blocker.user_id in kept(ana)
+    topics, now = KafkaTopics(read(KafkaSettings), [topic]), time.time_ns() // 1_000_000
     with Redis.from_url(os.environ["GRAPH_REDIS_URL"]) as graph_redis:
+        eventually(lambda: min(map(int, graph_redis.hvals("graph_settled")), default=0) > now, within=90)
+        assert blocker.user_id in kept(ana)
         with stopped("follow-keeper"):
             before = topics.ends([place])[place]
             blocker.ask("PUT", f"/v1/users/{ana.user_id}/block")
@@ -205,16 +208,24 @@ def test_what_kafka_gave_up_before_the_keeper_had_read_it_makes_all_that_is_kept
 def test_what_is_kept_goes_on_to_show_while_the_tables_are_silent(world):
     """Nobody can block anybody meanwhile; it takes some seconds until that is noticed."""
     ana, _, others = world
-    assert status(ana, others[0]) == 200  # and is kept, as the page is
     found = kept(ana)
+    before = hits("profiles")
+    eventually(lambda: status(ana, others[0]) == 200 and hits("profiles") > before, within=90)
     assert pause("dynamodb")
     try:
+        eventually(lambda: kept_age() > LATE_S)
         eventually(lambda: shows(ana, others[0], found), True)
         steadily(lambda: shows(ana, others[0], found), True, during=8)
     finally:
         resume("dynamodb")
         all_ready()
     eventually(lambda: shows(ana, others[0], found), True)
+
+
+def kept_age():
+    """For how long it is not known that what is kept is settled, in seconds."""
+    _, told = page("follow-service", "/metrics")
+    return float(re.search(r"^graph_kept_age_seconds (\S+)$", told, re.MULTILINE)[1])
 
 
 def shows(viewer, other, suggested):
