@@ -60,7 +60,7 @@ OFTEN = {
     Unkindness.MISSING_SHARD: 0.1,
     Unkindness.REFUSAL: 0.03,
     Unkindness.SHORT_PAGE: 0.3,
-    Unkindness.STREAM_LAG: 20.0,
+    Unkindness.STREAM_LAG: 40.0,
 }
 
 
