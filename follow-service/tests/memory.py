@@ -130,7 +130,7 @@ class MemoryPages:
     def commit(self, user_id, asked, mark, text):
         self._check()
         stands, pages = self.readers.get(user_id, (None, {}))
-        if stands == mark and len(pages) < MOST_PAGES:
+        if stands == mark and (asked in pages or len(pages) < MOST_PAGES):
             pages[asked] = text
 
     def drop(self, user_ids):

@@ -2,7 +2,7 @@
 
 Rule: a state of a person says all of it. A follow or a block is a hint: the row is looked at after the change is noted,
 and what is found then is kept only where nobody has noted another since. Pages of suggestions are dropped for whomever
-an event concerns.
+an event concerns; that comes first, because it needs no table.
 """
 
 import uuid
@@ -18,6 +18,10 @@ from follow_service.kept_pages import Pages
 def apply(cache: Cache, pages: Pages, tables: Adjacency, events: Iterable[Event | Tombstone]) -> None:
     """Keep what these events say. Safe to repeat, and to do beside another."""
     told = [*events]
+    if gone := {user_id for event in told if (user_id := gone_in(event))}:
+        pages.note_gone(gone)
+    if readers := {reader for event in told for reader in readers_of(event)}:
+        pages.drop(readers)
     if states := [state for event in told if (state := state_of(event))]:
         cache.tell(states)
     if changes := [*dict.fromkeys(change for event in told for change in changes_of(event))]:
@@ -25,10 +29,6 @@ def apply(cache: Cache, pages: Pages, tables: Adjacency, events: Iterable[Event 
         kept = cache.note(edition, changes)
         if kept:
             cache.agree(edition, tables.at(kept))
-    if gone := {user_id for event in told if (user_id := gone_in(event))}:
-        pages.note_gone(gone)
-    if readers := {reader for event in told for reader in readers_of(event)}:
-        pages.drop(readers)
 
 
 def state_of(event: Event | Tombstone) -> State | None:

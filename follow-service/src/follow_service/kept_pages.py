@@ -100,6 +100,8 @@ class KeptPages:
         opened, kept = self._open(user_id, asked)
         if kept:
             return kept
+        if not opened:  # nothing can be kept, so whoever waited would have to look, too
+            return look()
         lock = self._looking[hash((user_id, asked)) % LOOKS_AT_ONCE]
         if not lock.acquire(blocking=False):
             if not lock.acquire(timeout=deadlines.remaining(MOST_WAITED)):

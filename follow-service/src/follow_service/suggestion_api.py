@@ -20,6 +20,7 @@ from follow_service.suggestions import Shown
 from murmuration_edge.auth import caller
 from murmuration_edge.operations import Answer, Operations
 from murmuration_edge.paging import link_next
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_suggested.layout import ONLINE
 
 FROM = "Suggestions-From"
@@ -73,7 +74,12 @@ def add_suggestions(
     )
     def dismiss_suggestion(user_id: str) -> ResponseReturnValue:
         """Have someone never suggested to the caller again. Safe to repeat, whether or not they exist."""
-        if suggestions.dismiss(graph.suggestible, graph.profiles, caller(), user_id, now()):
+        try:
+            is_new = suggestions.dismiss(graph.suggestible, graph.profiles, caller(), user_id, now())
+        except StoreAwayError:
+            pages.drop(caller())  # it may be written, and no event would tell
+            raise
+        if is_new:
             pages.drop(caller())
         return "", 204
 

@@ -1,7 +1,10 @@
 """Until when topics are settled: the earliest of all partitions, and what is not known is not."""
 
+from contextlib import nullcontext
+
 import pytest
 
+from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_runtime.settled import AHEAD_SECONDS, LATE_SECONDS, are_settled, field_of, settled_until
 from murmuration_runtime.settled_mark import SettledMark
 
@@ -34,3 +37,17 @@ def test_a_mark_that_is_not_read_again_grows_old():
     assert (mark.is_fresh(), mark.age()) == (True, 1.0)
     now[0] += LATE_SECONDS
     assert not mark.is_fresh()
+
+
+def test_what_was_settled_outlives_an_outage_of_a_day():
+    """Nobody can write it while DynamoDB is silent, and all that is warm rests on it meanwhile."""
+    calls = []
+
+    class Nodes:
+        errors_named = staticmethod(nullcontext)
+
+        def call(self, _, keys, arguments):
+            calls.append((keys, arguments))
+
+    RedisSettled(Nodes(), "settled", PARTITIONS).write({PARTITIONS[0]: 7})
+    assert calls == [(["settled"], [86_400, field_of(PARTITIONS[0]), 7])]

@@ -13,7 +13,7 @@ from contracts.table_files import load
 from contracts.tables import TABLES
 from contracts.topic import DATA
 from murmuration_runtime import migration_switch
-from murmuration_worker import dynamo_published
+from murmuration_worker import dynamo_published, dynamo_shown
 
 REPOSITORY = Path(__file__).parents[3]
 FILES = load(DATA)
@@ -24,6 +24,7 @@ SHARED = {
     "listing(is_switched": living_tweets.__file__,
     "MigrationSwitch": migration_switch.__file__,
     "DynamoPublished": dynamo_published.__file__,
+    "DynamoShown": dynamo_shown.__file__,
 }
 TYPES = {"B", "BOOL", "L", "M", "N", "S"}
 service = pytest.mark.parametrize("service", SERVICES)

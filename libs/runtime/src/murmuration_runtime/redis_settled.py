@@ -6,7 +6,7 @@ from murmuration_runtime.redis_nodes import Argument, Nodes, Script
 from murmuration_runtime.settled import Partition, field_of, settled_until
 
 SETTLE = Script("murmuration_runtime", "settle.lua")
-SECONDS = 60  # that it lives: it is written twice a second
+SECONDS = 86_400  # that it lives: while DynamoDB is silent nobody writes it, and what it said is rested on
 
 
 class RedisSettled:

@@ -11,7 +11,7 @@
 | `read_ahead:{USER}` | string | "!", the version, ":", and what was read below the list (read_ahead.py) | 10 minutes |
 | `tweet:{ID}` | string | PREFIX, the author's id, a space, the JSON that clients get | 7 days |
 | `tweet:{ID}` | string | nothing: a tombstone, the tweet is deleted | 8 days |
-| `edges_settled` | hash | until when each partition of follows and mutes is settled, in ms | 1 minute |
+| `edges_settled` | hash | until when each partition of follows and mutes is settled, in ms | 1 day |
 | `followees:{USER}`, `author_followees:{USER}` | string | what the first release's readers had for `…_shown` | |
 
     PREFIX   "!", the version of the layout, ":", and the history of the node, 16 digits of which 8 are another after
