@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
@@ -17,6 +18,7 @@ from follow_service.kept_topics import PARTITIONS, SETTLED
 from follow_service.redis_cache import RedisCache
 from follow_service.redis_pages import RedisPages
 from follow_service.redis_reset import forget_all
+from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_suggested.layout import ONLINE, ONLINE_SECONDS
@@ -93,6 +95,9 @@ def test_of_one_reader_a_few_pages_are_kept(pages, ana):
         pages.commit(ana, asked, pages.open(ana, asked).mark, "7 page")
     kept = [limit for limit in range(1, MOST + 10) if pages.open(ana, Asked("", "", limit)).text]
     assert kept == [*range(1, MOST + 1)]
+    asked = Asked("", "", MOST)
+    pages.commit(ana, asked, pages.open(ana, asked).mark, "8 page")
+    assert pages.open(ana, asked).text == "8 page"
 
 
 def test_who_is_gone_is_known_since_when(pages, ana):
@@ -192,6 +197,31 @@ def test_who_asks_while_a_page_is_looked_up_waits_for_that_look():
         found = [each.result().body for each in asking]
     assert len(found) == 4
     assert len(looks) == 1
+
+
+@pytest.mark.parametrize("in_redis", [MemoryPages(), None])
+def test_nobody_waits_for_a_look_that_cannot_be_kept(in_redis):
+    """While the keeper stands still everybody's pages are looked up: waiting would only add to it."""
+    pages = KeptPages(in_redis, lambda: False)
+
+    def look():
+        return pages.answer("ana", FIRST, lambda: answer("s01"))  # asked meanwhile: a lock would wait for itself
+
+    assert pages.answer("ana", FIRST, look).named == ("s01",)
+
+
+def test_pages_are_dropped_before_a_table_is_asked():
+    """They are right at once, however long the tables are silent."""
+    in_redis, cache = MemoryPages(), MemoryCache()
+    pages = KeptPages(in_redis, lambda: True)
+    pages.answer("ana", FIRST, lambda: answer("s01"))
+    event = FollowChanged("e", SOURCE, "ana", "s01", following=True)
+    with (
+        patch.object(cache, "note", side_effect=StoreAwayError("silence")),
+        pytest.raises(StoreAwayError),
+    ):
+        keeper.apply(cache, in_redis, None, [event])
+    assert pages.answer("ana", FIRST, lambda: answer("s02")).named == ("s02",)
 
 
 def test_a_redis_that_is_away_is_done_without():

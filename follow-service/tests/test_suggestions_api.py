@@ -10,6 +10,7 @@ from follow_service.kept_pages import KeptPages
 from follow_service.suggestion_lists import RUN_SECONDS
 from murmuration_suggested.layout import Suggestion
 from murmuration_suggested.runs import Run
+from murmuration_testkit.unkind_aws import Unkindness
 
 from .conftest import ISSUER, SETTINGS, bearer
 from .memory import MemoryCache, MemoryPages
@@ -154,6 +155,15 @@ def test_a_dismissal_that_redis_did_not_hear_is_told_when_it_is_back(call, shown
     assert "s03" not in shown()
     in_redis.is_away = False
     http_and_pages[1].refresh()
+    assert "s03" not in shown()
+
+
+@pytest.mark.usefixtures("world")
+def test_a_dismissal_whose_answer_is_lost_shows_nobody_who_was_dismissed(call, shown, aws):
+    """The row may be there, and no event tells of it."""
+    assert "s03" in shown()
+    aws.order(Unkindness.LOST_ANSWER, "PutItem", "dismissals")
+    assert call("ana", "DELETE /suggestions/s03").status_code == 503
     assert "s03" not in shown()
 
 
