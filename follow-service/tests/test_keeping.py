@@ -1,5 +1,6 @@
 """What is kept is never older than what was kept before: changes, events and fills at once, some of which die."""
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -20,7 +21,7 @@ from contracts.profiles import Display, Profile
 from follow_service import keeper
 from follow_service.cache import Kind, Member, Newest, State, corrected, first, from_text, to_text
 from follow_service.cached_people import fill
-from follow_service.kept_pages import Asked
+from follow_service.kept_pages import Asked, hiding
 from follow_service.kept_topics import PARTITIONS, TABLES
 from follow_service.lists import Row
 from murmuration_worker.examples import example_batches
@@ -220,7 +221,9 @@ def test_every_example_of_every_topic_is_taken():
             if isinstance(event, UserChanged):
                 assert cache.states[event.user_id] == keeper.state_of(event)
                 assert (cache.states[event.user_id].profile is None) == (event.deleted_at is not None)
-                assert (event.user_id in pages.noted) == (event.deleted_at is not None or not event.discoverable)
+                assert (event.user_id in pages.noted) == (event.deleted_at is not None)
+                hides = event.deleted_at is None and not event.discoverable
+                assert (hiding(event.user_id) in pages.noted) == hides
             if isinstance(event, Tombstone):
                 assert cache.states[event.key] == State(event.key, event.version, None)
                 assert event.key in pages.noted
@@ -244,6 +247,14 @@ def test_whose_suggestions_an_event_changes():
         (MuteChanged(*ends, muting=False), {"ana", "bob"}),
     ):
         assert {*keeper.readers_of(event)} == readers
+
+
+def test_who_leaves_or_hides_is_noted_as_such():
+    """Whoever only hides may be a reason still."""
+    state = UserChanged("e", SOURCE, "ana", 2, "Ana", False, False, 3, 3, 1)
+    assert keeper.gone_in(state) == hiding("ana")
+    assert keeper.gone_in(replace(state, deleted_at=3)) == "ana"
+    assert keeper.gone_in(replace(state, discoverable=True)) is None
 
 
 def test_who_is_in_which_lists():

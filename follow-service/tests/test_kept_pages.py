@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contracts import FollowChanged, Source, Tombstone
 from follow_service import keeper, kept_pages
 from follow_service.cache import Kind, Newest, State
-from follow_service.kept_pages import MOST, Answered, Asked, KeptPages, from_text, pages_key, to_text
+from follow_service.kept_pages import MOST, Answered, Asked, KeptPages, from_text, hiding, pages_key, to_text
 from follow_service.kept_topics import PARTITIONS, SETTLED
 from follow_service.redis_cache import RedisCache
 from follow_service.redis_pages import RedisPages
@@ -58,8 +58,9 @@ def ana():
     return f"ana-{uuid4().hex[:8]}"
 
 
-def answer(*named, source="run"):
-    return Answered('{"users": [], "next_cursor": null}', None, source, named)
+def answer(*named, source="run", suggested=None):
+    count = len(named) if suggested is None else suggested
+    return Answered('{"users": [], "next_cursor": null}', None, source, named, count)
 
 
 def test_a_page_is_kept_while_its_mark_stands(pages, ana):
@@ -128,10 +129,10 @@ def test_a_page_that_is_kept_when_all_is_heard_is_what_the_tables_say(doings):
                 look[1] = version if look[1] is None else look[1]
         elif what == "commit" and looks and looks[0][1] is not None:
             opened, found = looks.pop(0)
-            in_redis.commit("ana", FIRST, opened.mark, to_text(opened.now, Answered(str(found), None, "run", ())))
+            in_redis.commit("ana", FIRST, opened.mark, to_text(opened.now, Answered(str(found), None, "run", (), 0)))
     for event in queue:
         keeper.apply(MemoryCache(), in_redis, None, [event])
-    assert pages.answer("ana", FIRST, lambda: Answered(str(version), None, "run", ())).body == str(version)
+    assert pages.answer("ana", FIRST, lambda: Answered(str(version), None, "run", (), 0)).body == str(version)
 
 
 @pytest.mark.parametrize("gone", ["s01", "friend"])
@@ -155,6 +156,23 @@ def test_a_page_that_names_somebody_who_left_is_looked_up_anew(gone):
     for _ in range(2):
         pages.answer("ana", FIRST, look)
     assert len(looks) == 2
+
+
+@pytest.mark.parametrize(("hidden", "looked_up"), [("s01", 2), ("friend", 1)])
+def test_who_hides_is_suggested_to_nobody_and_may_be_a_reason(hidden, looked_up):
+    """Each change of their counts says it again: else who follows a hidden celebrity would have no page kept."""
+    in_redis, looks = MemoryPages(), []
+    pages = KeptPages(in_redis, lambda: True)
+
+    def look():
+        looks.append(1)
+        return answer("s01", "friend", suggested=1)
+
+    pages.answer("ana", FIRST, look)
+    in_redis.note_gone([hiding(hidden)])
+    pages.refresh()
+    pages.answer("ana", FIRST, look)
+    assert len(looks) == looked_up
 
 
 def test_who_was_gone_before_a_page_was_looked_up_does_not_concern_it():
@@ -239,7 +257,7 @@ def test_a_redis_that_is_away_is_done_without():
 
 @given(st.integers(0), st.lists(st.sampled_from(["a", "b:c", "d|e"])), st.sampled_from([None, "c"]))
 def test_a_page_is_read_as_it_was_written(looked_at, named, rest):
-    page = Answered('{"users": []}', rest, "run", named)
+    page = Answered('{"users": []}', rest, "run", named, len(named) // 2)
     assert from_text(to_text(looked_at, page)) == (looked_at, page)
 
 

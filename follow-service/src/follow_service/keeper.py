@@ -12,13 +12,13 @@ from contracts import BlockChanged, Event, FollowChanged, FollowRequestChanged, 
 from contracts.profiles import Display, Profile
 from follow_service.cache import Cache, Kind, Member, State
 from follow_service.cached_people import Adjacency
-from follow_service.kept_pages import Pages
+from follow_service.kept_pages import Pages, hiding
 
 
 def apply(cache: Cache, pages: Pages, tables: Adjacency, events: Iterable[Event | Tombstone]) -> None:
     """Keep what these events say. Safe to repeat, and to do beside another."""
     told = [*events]
-    if gone := {user_id for event in told if (user_id := gone_in(event))}:
+    if gone := {member for event in told if (member := gone_in(event))}:
         pages.note_gone(gone)
     if readers := {reader for event in told for reader in readers_of(event)}:
         pages.drop(readers)
@@ -58,12 +58,14 @@ def changes_of(event: Event | Tombstone) -> Sequence[Member]:
 
 
 def gone_in(event: Event | Tombstone) -> str | None:
-    """Return who may not be suggested to anybody any more."""
+    """Return who may not be suggested to anybody any more, as `gone` has them."""
     if isinstance(event, Tombstone):
         return event.key
-    if isinstance(event, UserChanged) and (event.deleted_at is not None or not event.discoverable):
+    if not isinstance(event, UserChanged):
+        return None
+    if event.deleted_at is not None:
         return event.user_id
-    return None
+    return None if event.discoverable else hiding(event.user_id)
 
 
 def readers_of(event: Event | Tombstone) -> Sequence[str]:

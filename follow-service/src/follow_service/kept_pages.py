@@ -3,18 +3,18 @@
 | key | type | content | lives |
 |---|---|---|---|
 | `suggestions:{USER}` | hash | "!": a mark; RUN CURSOR LIMIT: what USER was answered to that | 10 minutes |
-| `gone` | sorted set | who deleted their account, or hides from suggestions, by when we heard of it (ms) | 11 minutes |
+| `gone` | sorted set | who deleted their account, or after a "/" hides, by when we heard of it (ms) | 11 minutes |
 
 Rule: who looks a page up takes the reader's mark first, or sets one, and keeps the page if that mark still stands. Each
 change of what a reader does, or has done to them, drops all that is kept for them, the mark too. A dismissal does so
 at once; the keeper does for all else, so pages are shown only while what it hears is known to be settled.
 Rule of those who are gone: they may be in anybody's page. So every process knows whom the keeper noted, and a page that
-names one who was noted since it was looked up is looked up anew.
+names one who was noted since it was looked up is looked up anew. Who only hides may go on to be named as a reason.
 Rule of age: nothing is renewed. What was made online is shown for a minute, as the list that it came from.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -45,12 +45,13 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Answered:
-    """A page as a reader gets it, who is named in it, and these people if somebody has just looked at them."""
+    """A page as a reader gets it, who is named, the suggested first, and these people if they were just looked at."""
 
     body: str
     rest: str | None
     source: str
-    named: Collection[str]
+    named: Sequence[str]
+    suggested: int
     people: Sequence[Seen] | None = None
 
 
@@ -75,8 +76,8 @@ class Pages(Protocol):
     def drop(self, user_ids: Iterable[str]) -> None:
         """Forget all that is kept for these, their marks too."""
 
-    def note_gone(self, user_ids: Iterable[str]) -> None:
-        """Note that nobody is to be suggested these any more."""
+    def note_gone(self, members: Iterable[str]) -> None:
+        """Note that nobody is to be suggested these any more, nor named, or only `hiding`."""
 
     def gone(self, since: int) -> Sequence[tuple[str, int]]:
         """Return who was noted since then (ms), and when, the earliest first; some thousands at most."""
@@ -153,8 +154,9 @@ class KeptPages:
             return None
         looked_at, answer = from_text(opened.text)
         too_old = answer.source == ONLINE and opened.now - looked_at > ONLINE_SECONDS * 1000
-        since = looked_at - CLOCKS_MS
-        return None if too_old or any(self._gone.get(each, 0) >= since for each in answer.named) else answer
+        since, suggested = looked_at - CLOCKS_MS, map(hiding, answer.named[: answer.suggested])
+        is_gone = any(self._gone.get(each, 0) >= since for each in (*answer.named, *suggested))
+        return None if too_old or is_gone else answer
 
     def _drop(self, pages: Pages, user_ids: set[str]) -> None:
         try:
@@ -166,14 +168,19 @@ class KeptPages:
 
 def to_text(looked_at: int, answer: Answered) -> str:
     """Write a page, and when it was looked up."""
-    return f"{looked_at} {answer.source} {answer.rest or ''} {','.join(answer.named)}\n{answer.body}"
+    return f"{looked_at} {answer.source} {answer.rest or ''} {answer.suggested} {','.join(answer.named)}\n{answer.body}"
 
 
 def from_text(text: str) -> tuple[int, Answered]:
     """Read it."""
     head, _, body = text.partition("\n")
-    looked_at, source, rest, named = head.split(" ")
-    return int(looked_at), Answered(body, rest or None, source, named.split(",") if named else [])
+    looked_at, source, rest, suggested, named = head.split(" ")
+    return int(looked_at), Answered(body, rest or None, source, named.split(",") if named else [], int(suggested))
+
+
+def hiding(user_id: str) -> str:
+    """Name somebody who hides from suggestions, as `gone` has them; no id of a user has a slash."""
+    return f"/{user_id}"
 
 
 def pages_key(user_id: str) -> str:

@@ -37,9 +37,9 @@ class RedisPages:
         with self._nodes.errors_named():
             self._nodes.gather(DROP, (), [(pages_key(user_id),) for user_id in user_ids])
 
-    def note_gone(self, user_ids: Iterable[str]) -> None:
+    def note_gone(self, members: Iterable[str]) -> None:
         with self._nodes.errors_named():
-            self._nodes.call(NOTE_GONE, [kept_pages.GONE], (kept_pages.GONE_SECONDS, *user_ids))
+            self._nodes.call(NOTE_GONE, [kept_pages.GONE], (kept_pages.GONE_SECONDS, *members))
 
     def gone(self, since: int) -> list[tuple[str, int]]:
         with self._nodes.errors_named():

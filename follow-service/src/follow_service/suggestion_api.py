@@ -39,7 +39,8 @@ def add_suggestions(
         page = suggestions.page(graph.suggestible, caller(), listed, query.limit, begin)
         rest, there = suggestions.to_cursor(listed.name, page.rest), _named(page.rows)
         body = current_app.json.dumps({"users": [_row(each) for each in page.rows], "next_cursor": rest})
-        return Answered(body, rest, ONLINE if listed.name == ONLINE else "run", there.keys(), [*there.values()])
+        source = ONLINE if listed.name == ONLINE else "run"
+        return Answered(body, rest, source, [*there], len(page.rows), [*there.values()])
 
     def authors(answer: Answered, expand: str) -> Iterable[Seen]:
         """Return who is suggested, then who is named as a reason, each once."""
