@@ -29,7 +29,6 @@ GONE_SECONDS = SECONDS + 60
 MOST = 30  # pages of a reader
 CLOCKS_MS = 2_000  # that two nodes of Redis may differ by
 LOOKS_AT_ONCE = 64
-MOST_WAITED = 5.0  # seconds, where nobody set a deadline
 GONE = "gone"
 HIT, MISS, AWAY = "hit", "miss", "away"
 Count = Callable[[str, str, int], None]
@@ -103,15 +102,10 @@ class KeptPages:
             return kept
         if not opened:  # nothing can be kept, so whoever waited would have to look, too
             return look()
-        lock = self._looking[hash((user_id, asked)) % LOOKS_AT_ONCE]
-        if not lock.acquire(blocking=False):
-            if not lock.acquire(timeout=deadlines.remaining(MOST_WAITED)):
-                raise deadlines.DeadlineError("somebody else looks this page up, and is not done in time")
-            opened, kept = self._open(user_id, asked)
-        try:
+        with deadlines.turn(self._looking[hash((user_id, asked)) % LOOKS_AT_ONCE], "looks this page up") as waited:
+            if waited:
+                opened, kept = self._open(user_id, asked)
             found = kept or look()
-        finally:
-            lock.release()
         if self._pages and opened and not kept:
             with suppress(RedisAwayError):
                 self._pages.commit(user_id, asked, opened.mark, to_text(opened.now, found))

@@ -8,7 +8,6 @@ refuse this process answer others.
 from collections.abc import Callable
 
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
-from murmuration_runtime.settled import LATE_SECONDS
 from murmuration_runtime.settled_mark import SettledMark
 
 
@@ -23,9 +22,7 @@ class KeptTrust:
 
     def is_settled(self) -> bool:
         """Tell whether a request may rest on what is kept."""
-        if self._mark.is_fresh():
-            return True
-        return self._are_silent and abs(self._mark.until - self._heard_at) < LATE_SECONDS
+        return self._mark.is_fresh() or (self._are_silent and self._mark.was_fresh_when(self._heard_at))
 
     def listening(self, check: Callable[[], object]) -> Callable[[], None]:
         """Return this check of the tables, which is made every few seconds, and is listened to."""

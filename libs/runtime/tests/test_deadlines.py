@@ -1,7 +1,10 @@
 """One deadline for all that a request does."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
+from threading import Lock
 
 import pytest
 
@@ -45,3 +48,23 @@ def test_a_thread_in_a_copy_of_the_context_has_the_deadline():
     with ThreadPoolExecutor(1) as threads, deadlines.within(60):
         assert threads.submit(copy_context().run, deadlines.remaining, 100).result() <= 60
         assert threads.submit(deadlines.remaining, 100).result() == 100
+
+
+def test_a_turn_says_whether_somebody_had_it_before_and_is_waited_for_within_the_deadline():
+    """And the next one has it, whatever this one ended with."""
+    lock = Lock()
+    with deadlines.turn(lock, "divides") as waited:
+        assert not waited
+        with (
+            deadlines.within(0.05),
+            pytest.raises(DeadlineError, match="somebody else divides"),
+            deadlines.turn(lock, "divides"),
+        ):
+            raise AssertionError("it was taken")
+    with suppress(ZeroDivisionError), deadlines.turn(lock, "divides"):
+        raise ZeroDivisionError
+    assert lock.acquire(blocking=False)
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: time.sleep(0.05) or lock.release())
+        with deadlines.turn(lock, "divides") as waited:
+            assert waited

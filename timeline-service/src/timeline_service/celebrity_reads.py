@@ -14,7 +14,6 @@ from murmuration_timelines.merge import TOP, Run
 from timeline_service.builder import Tweets
 
 HELD_SECONDS = 1.0
-MOST_WAITED = 5.0  # seconds, where nobody set a deadline
 
 
 class Read(NamedTuple):
@@ -44,16 +43,12 @@ class CelebrityReads:
         return {author_id: held[author_id].run for author_id in author_ids}
 
     def _read(self, author_ids: Collection[str], asked: int) -> Mapping[str, Read]:
-        if not self._reading.acquire(timeout=deadlines.remaining(MOST_WAITED)):
-            raise deadlines.DeadlineError("somebody else reads what celebrities said, and is not done in time")
-        try:
+        with deadlines.turn(self._reading, "reads what celebrities said"):
             held = self._fresh(asked)
             found = self._tweets.ids({each: TOP for each in author_ids if each not in held}, asked)
             until = self._clock() + HELD_SECONDS
             self._held = {**self._fresh(0), **{each: Read(run, asked, until) for each, run in found.items()}}
             return {**held, **self._held}
-        finally:
-            self._reading.release()
 
     def _fresh(self, asked: int) -> dict[str, Read]:
         """Return what is held and has so many ids."""

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
-from murmuration_runtime.settled import LATE_SECONDS
 from murmuration_runtime.settled_mark import SettledMark
 from murmuration_timelines.tweets import Tweet
 
@@ -108,4 +107,4 @@ class Confirming:
         self._count_page(confirmation.outcome)
 
     def _may_rest(self) -> bool:
-        return abs(self._mark.until - self._heard_at()) < LATE_SECONDS
+        return self._mark.was_fresh_when(self._heard_at())

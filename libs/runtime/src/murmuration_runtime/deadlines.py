@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
+from threading import Lock
 
 from murmuration_runtime.errors import StoreAwayError
+
+LONGEST_TURN = 5.0  # seconds to wait for somebody else's, where nobody set a deadline
 
 
 class DeadlineError(StoreAwayError):
@@ -55,6 +58,18 @@ def remaining(most: float) -> float:
     if left <= 0:
         raise DeadlineError("the time for this request is over")
     return min(most, left)
+
+
+@contextmanager
+def turn(lock: Lock, doing: str) -> Iterator[bool]:
+    """Hold the lock; say whether somebody else did what it guards meanwhile. DeadlineError if they take too long."""
+    waited = not lock.acquire(blocking=False)
+    if waited and not lock.acquire(timeout=remaining(LONGEST_TURN)):
+        raise DeadlineError(f"somebody else {doing}, and is not done in time")
+    try:
+        yield waited
+    finally:
+        lock.release()
 
 
 def allows(seconds: float) -> bool:

@@ -7,7 +7,7 @@ a Redis that is away, or a process that was paused, makes requests rest on the t
 from collections.abc import Callable
 
 from murmuration_runtime.periodic import keep_calling
-from murmuration_runtime.settled import are_settled
+from murmuration_runtime.settled import LATE_SECONDS, are_settled
 
 EVERY_SECONDS = 1.0
 
@@ -24,6 +24,10 @@ class SettledMark:
     def is_fresh(self) -> bool:
         """Tell whether a request may rest on what that Redis says."""
         return are_settled(self.until, self._now())
+
+    def was_fresh_when(self, heard_at: float) -> bool:
+        """Tell so of the moment when a store that has fallen silent was last heard."""
+        return abs(self.until - heard_at) < LATE_SECONDS
 
     def age(self) -> float:
         """Return for how many seconds it is not known that all is settled."""
