@@ -1,18 +1,37 @@
 """The application on DynamoDB in memory, and an issuer of tokens that lives as long as the test run."""
 
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 
 from follow_service.app import create_app
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.settings import Settings
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 from murmuration_testkit.tokens import Issuer
 from murmuration_testkit.unkind_aws import UnkindAws
 
 ISSUER = Issuer()
 bearer = ISSUER.bearer
 SETTINGS = Settings(**ISSUER.edge_settings, following_cap=3)
+
+
+@pytest.fixture(scope="module")
+def single():
+    with redis_node() as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with redis_cluster() as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def ana():
+    return f"ana-{uuid4().hex[:8]}"
 
 
 @pytest.fixture

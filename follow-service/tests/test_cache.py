@@ -1,7 +1,6 @@
 """What a Cache promises: in memory, on a single Redis and on a cluster of them."""
 
 from contextlib import closing
-from uuid import uuid4
 
 import pytest
 
@@ -12,45 +11,23 @@ from follow_service.lists import Row
 from follow_service.redis_cache import RedisCache
 from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Nodes
-from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 from .memory import MemoryCache
-from .redis_user import as_follow_service
+from .redis_kinds import KINDS, as_follow_service, kept_in
 
-KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack(shared=False)) for kind in ("single", "cluster"))]
 FOLLOWERS = Kind.FOLLOWERS
-
-
-@pytest.fixture(scope="module")
-def single():
-    with redis_node() as node:
-        yield node
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with redis_cluster() as nodes:
-        yield nodes
 
 
 @pytest.fixture(params=KINDS)
 def kept(request):
-    if request.param == "memory":
-        yield MemoryCache()
-        return
-    with closing(Nodes(request.getfixturevalue(request.param).url, 2, 2)) as nodes:
-        yield RedisCache(nodes)
+    with kept_in(request, MemoryCache, RedisCache) as kept:
+        yield kept
 
 
 @pytest.fixture
 def real(single):
     with closing(Nodes(single.url, 2, 2)) as nodes:
         yield RedisCache(nodes)
-
-
-@pytest.fixture
-def ana():
-    return f"ana-{uuid4().hex[:8]}"
 
 
 def state(user_id, version, name="Ana"):

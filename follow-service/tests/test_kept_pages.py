@@ -4,7 +4,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from unittest.mock import patch
-from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -22,40 +21,18 @@ from murmuration_runtime.errors import StoreAwayError
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_suggested.layout import ONLINE, ONLINE_SECONDS
-from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 
 from .memory import MemoryCache, MemoryPages
-from .redis_user import as_follow_service
+from .redis_kinds import KINDS, as_follow_service, kept_in
 
 FIRST = Asked("20261119T010000Z", "", 20)
 SOURCE = Source("shard-1", 1)
-KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack(shared=False)) for kind in ("single", "cluster"))]
-
-
-@pytest.fixture(scope="module")
-def single():
-    with redis_node() as node:
-        yield node
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with redis_cluster() as nodes:
-        yield nodes
 
 
 @pytest.fixture(params=KINDS)
 def pages(request):
-    if request.param == "memory":
-        yield MemoryPages()
-        return
-    with closing(Nodes(request.getfixturevalue(request.param).url, 2, 2)) as nodes:
-        yield RedisPages(nodes)
-
-
-@pytest.fixture
-def ana():
-    return f"ana-{uuid4().hex[:8]}"
+    with kept_in(request, MemoryPages, RedisPages) as pages:
+        yield pages
 
 
 def answer(*named, source="run", suggested=None):

@@ -13,11 +13,10 @@ from follow_service.lists import Row
 from follow_service.mutual_searches import DEAR, SECONDS, KeptSearches, Pair, Search
 from follow_service.redis_mutuals import RedisSearches
 from murmuration_runtime.redis_nodes import Nodes
-from murmuration_testkit import REPOSITORY
-from murmuration_testkit.redis_nodes import redis_node
 from murmuration_testkit.unkind_aws import UnkindAws
 
 from .memory_of_searches import MemorySearches
+from .redis_kinds import KINDS, as_follow_service, kept_in
 from .rows import follow, profile
 
 NOW = 1_700_000_000_000
@@ -28,19 +27,10 @@ SEARCHES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def node():
-    with redis_node() as node:
-        yield node
-
-
-@pytest.fixture(params=["memory", pytest.param("redis", marks=pytest.mark.stack)])
+@pytest.fixture(params=KINDS)
 def store(request):
-    if request.param == "memory":
-        yield MemorySearches()
-        return
-    with closing(Nodes(request.getfixturevalue("node").url, 2, 2)) as nodes:
-        yield RedisSearches(nodes)
+    with kept_in(request, MemorySearches, RedisSearches) as store:
+        yield store
 
 
 @pytest.fixture
@@ -62,17 +52,14 @@ def test_a_search_is_read_as_it_was_kept(store, pair, search):
     assert store.get(Pair(*pair[::-1])) is None
 
 
-@pytest.mark.stack
-def test_redis_forgets_a_search_after_a_day(node, pair):
+@pytest.mark.stack(shared=False)
+def test_redis_forgets_a_search_after_a_day(single, pair):
     """As the user of the ACL file, who needs no other right."""
-    _, name, *rights = (REPOSITORY / "deploy/graph-redis.acl").read_text().split()
-    node.redis.acl_setuser(name, enabled=True, reset=True, passwords=["+word"])
-    node.redis.execute_command("ACL", "SETUSER", name, *(each for each in rights if not each.startswith(("on", ">"))))
-    with closing(Nodes(node.url, 2, 2, username=name, password="word")) as nodes:
+    with as_follow_service(single) as nodes:
         searches = KeptSearches(RedisSearches(nodes), nothing)
         searches.keep(pair, DEAR + 1, Search(">", NOW, has_grown=True), NOW + 60_000)
         assert searches.find(pair, DEAR + 1).began_at == NOW
-    assert SECONDS - 120 < node.redis.ttl(mutual_searches.key(pair)) <= SECONDS - 60
+    assert SECONDS - 120 < single.redis.ttl(mutual_searches.key(pair)) <= SECONDS - 60
 
 
 def test_a_redis_that_is_not_there_disturbs_nobody(pair):

@@ -1,9 +1,23 @@
-"""A Redis as follow-service's user of deploy/graph-redis.acl may use it."""
+"""Each kind of Redis that keeps something, and one as follow-service's user of deploy/graph-redis.acl may use it."""
 
 from contextlib import closing, contextmanager
 
+import pytest
+
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_testkit import REPOSITORY
+
+KINDS = ["memory", *(pytest.param(kind, marks=pytest.mark.stack(shared=False)) for kind in ("single", "cluster"))]
+
+
+@contextmanager
+def kept_in(request, in_memory, in_redis):
+    """Give what is kept in the kind that a fixture is asked for."""
+    if request.param == "memory":
+        yield in_memory()
+        return
+    with closing(Nodes(request.getfixturevalue(request.param).url, 2, 2)) as nodes:
+        yield in_redis(nodes)
 
 
 @contextmanager
