@@ -96,7 +96,7 @@ class KeptPages:
         self._owed: set[str] = set()
 
     def answer(self, user_id: str, asked: Asked, look: Callable[[], Answered]) -> Answered:
-        """Return a page that is kept, or look it up; who asks for the same meanwhile waits for that."""
+        """Return a page that is kept, or look it up; where it can be kept, who asks meanwhile waits for that."""
         opened, kept = self._open(user_id, asked)
         if kept:
             return kept
