@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from http import HTTPStatus
 from typing import Any
 
@@ -57,12 +58,11 @@ def posting() -> list[dict[str, Any]]:
     many, few = itertools.cycle(people), itertools.cycle(people[:AT_ONCE])
     rates: dict[str, list[float]] = {"bare": [], "many": [], "few": []}
     path = f"/v1/users/{people[0]}/tweets"
-    with (
-        dynamodb_local(in_memory=True) as store,
-        served("tweet_service.app:create_app()", path, **store.environment) as (port, _),
-    ):
+    with ExitStack() as stack:
+        store = stack.enter_context(dynamodb_local(in_memory=True))
         dynamodb = store.client()
         put_all(dynamodb, PREFIX + USERS.name, map(_profile, people))
+        port, _ = stack.enter_context(served("tweet_service.app:create_app()", path, **store.environment))
         _show_tokens(port, people)
         for _ in range(ROUNDS):
             rates["bare"].append(rate(AT_ONCE, SECONDS, lambda: lambda: _bare(dynamodb, next(many))))

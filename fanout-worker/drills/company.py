@@ -53,6 +53,11 @@ class Company:
             job.result()
         self._threads.shutdown()
 
+    @property
+    def slowest(self) -> float:
+        """Return how long one of their requests took at most."""
+        return max(person.slowest for person in self.people)
+
     def follow(self, me: Person, other: Person) -> None:
         """Follow somebody, until that is answered."""
         me.insist("POST", f"/v1/users/{other.user_id}/follow")

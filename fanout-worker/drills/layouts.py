@@ -11,29 +11,24 @@ import os
 import random
 import shlex
 import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-import urllib3
 
 from murmuration_testkit import REPOSITORY
 from murmuration_testkit.past import give_past
-from murmuration_testkit.people import Person, RefusedError
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.processes import all_ready, caught_up, control, freeze, kill
 from murmuration_testkit.released import checkout, releases
 from murmuration_testkit.services import PROCESSES
-from murmuration_testkit.waiting import eventually, remaining
+from murmuration_testkit.waiting import remaining
 from murmuration_testkit.worker import Worker
 
 from .company import Company
-from .fanouts import AHEAD_S, ENVIRONMENT
+from .fanouts import AHEAD_S, ENVIRONMENT, reader
 
 FAULTS = int(os.environ.get("FAULTS", "12"))
 BETWEEN = (2.0, 5.0)  # seconds from one fault to the next
@@ -59,25 +54,6 @@ def both_workers() -> Iterator[tuple[Worker, Worker]]:
         ours.end()
         theirs.end()
         control("start", "fanout-worker")
-
-
-@contextmanager
-def reader(log: str, command: list[str], directory: Path) -> Iterator[str]:
-    """Serve timelines for as long as the context lasts; give the address."""
-    port = free_port()
-    environment = {**os.environ, "PORT": str(port), "ADMIN_PORT": str(free_port())}
-    path = Path(os.environ["STACK_DIR"]) / f"logs/timeline-service-{log}.log"
-    with (
-        path.open("ab") as output,
-        subprocess.Popen(command, cwd=directory, env=environment, stdout=output, stderr=output) as process,  # noqa: S603
-    ):
-        try:
-            address = f"http://127.0.0.1:{port}"
-            somebody = Person()
-            eventually(lambda: _serves(somebody, address), within=60)
-            yield address
-        finally:
-            process.terminate()
 
 
 @contextmanager
@@ -143,14 +119,6 @@ def _faults(ours: Worker, theirs: Worker) -> Iterator[tuple[str, Callable[[], ob
         ]
     while True:
         yield from random.sample(kinds, len(kinds))
-
-
-def _serves(somebody: Person, address: str) -> bool:
-    try:
-        somebody.ask("GET", f"{address}/v1/timeline")
-    except (urllib3.exceptions.HTTPError, RefusedError):
-        return False
-    return True
 
 
 DRILLS = [layouts]

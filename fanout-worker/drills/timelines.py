@@ -1,47 +1,52 @@
 """Two fan-out workers, bridge and stores broken at random under load; then everybody's timeline must be the truth.
 
+Two processes serve the timelines, from a cluster of Redis of three masters with replicas, which evicts now and then.
+Stores hang for 5 to 60 s, and no request may take longer than its deadline.
 FAULTS in the environment says how many faults; 55 unless set.
 """
 
 import itertools
 import os
 import random
+import shlex
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 
+from murmuration_testkit import REPOSITORY
 from murmuration_testkit.processes import all_ready, caught_up, freeze, kill, pause, resume, terminate
+from murmuration_testkit.redis_nodes import AS_IN_OPERATIONS, Cluster, redis_cluster
+from murmuration_testkit.services import PROCESSES
 from murmuration_testkit.waiting import eventually, remaining, steadily
 from murmuration_testkit.worker import Worker
 
 from .company import Company
-from .fanouts import AHEAD_S, THRESHOLD, demote, two
+from .fanouts import AHEAD_S, THRESHOLD, demote, reader, two
+from .redis_faults import redis_faults
 
 FAULTS = int(os.environ.get("FAULTS", "55"))
 BETWEEN = (0.5, 2.5)  # seconds from one fault to the next
 PAUSED_S = 3
 LONG_PAUSE_S = 13  # longer than a session with Kafka
+HUNG_S = (5.0, 60.0)  # more often short than long
 SETTLED = 180.0
 NOTICED_S = 8  # until every reader has heard that somebody is a celebrity no longer
-STORES = ("cdc-bridge", "kafka", "redis", "dynamodb")
+DEADLINE_S, SLACK_S = 2.0, 1.0  # of a request; slack for a busy machine
 
 
-def _faults(first: Worker, second: Worker) -> Iterator[tuple[str, Callable[[], object]]]:
+def _faults(first: Worker, second: Worker, cluster: Cluster) -> Iterator[tuple[str, Callable[[], object]]]:
     """Give every kind once in a random order, and again, and so on."""
 
     def both(number: signal.Signals) -> None:
         first.signal(number)
         second.signal(number)
-
-    def paused(process: str) -> None:
-        pause(process)
-        time.sleep(PAUSED_S)
-        resume(process)
 
     kinds: list[tuple[str, Callable[[], object]]] = [
         (f"{number.name} {name}", partial(send, number))
@@ -53,45 +58,64 @@ def _faults(first: Worker, second: Worker) -> Iterator[tuple[str, Callable[[], o
         (f"SIGSTOP {LONG_PAUSE_S} s second worker", partial(freeze, second.signal, LONG_PAUSE_S)),
         (f"SIGSTOP {PAUSED_S} s both workers", partial(freeze, both, PAUSED_S)),
     ]
-    for name in STORES:
-        kinds += [
-            (f"SIGKILL {name}", partial(kill, name)),
-            (f"SIGTERM {name}", partial(terminate, name)),
-            (f"SIGSTOP {PAUSED_S} s {name}", partial(paused, name)),
-        ]
+    for name in ("cdc-bridge", "kafka", "dynamodb"):
+        kinds += [(f"SIGKILL {name}", partial(kill, name)), (f"SIGTERM {name}", partial(terminate, name))]
+    kinds += [(f"SIGSTOP of {name}", partial(_hang, name)) for name in ("cdc-bridge", "kafka", "dynamodb")]
+    kinds += redis_faults(cluster, _sleep)
     while True:
         yield from random.sample(kinds, len(kinds))
+
+
+def _sleep() -> None:
+    low, high = HUNG_S
+    time.sleep(low * (high / low) ** random.random())
+
+
+def _hang(process: str) -> None:
+    pause(process)
+    _sleep()
+    resume(process)
 
 
 def timelines() -> dict[str, Any]:
     """Break something every second or two, let the dust settle and compare; then demote a star and compare again."""
     done: Counter[str] = Counter()
-    with two() as workers:
+    with ExitStack() as stack:
+        cluster = stack.enter_context(redis_cluster(3, replicated=True, settings=AS_IN_OPERATIONS))
+        stack.enter_context(patch.dict(os.environ, REDIS_URL=cluster.url))
+        workers = stack.enter_context(two())
+        command = shlex.split(PROCESSES["timeline-service"].command)
+        readers = [stack.enter_context(reader(name, command, REPOSITORY)) for name in ("first", "second")]
         all_ready(SETTLED)
-        with Company() as company:
+        with Company(readers) as company:
             eventually(lambda: _celebrities(company) != [], True, within=60)
             time.sleep(AHEAD_S)  # from now on the stars' tweets are not pushed
-            for number, (name, fault) in enumerate(itertools.islice(_faults(*workers), FAULTS), 1):
+            for number, (name, fault) in enumerate(itertools.islice(_faults(*workers, cluster), FAULTS), 1):
                 time.sleep(random.uniform(*BETWEEN))
                 print(f"    {number}/{FAULTS} {name}", flush=True)
                 fault()
                 done[name] += 1
         print("    settling", flush=True)
         all_ready(SETTLED)
-        differences = _settled(company)
+        differences = _settled(company, readers)
         celebrities = _celebrities(company)
         if not celebrities:
             differences.append("nobody was promoted: this drill proved less than it should")
         differences += [failure for star in company.stars if (failure := _demote(company, star))]
-        differences += _settled(company) + company.disorder
+        differences += _settled(company, readers) + company.disorder
+        if company.slowest > DEADLINE_S + SLACK_S:
+            differences.append(f"a request took {company.slowest:.1f} s; its deadline is {DEADLINE_S:.0f} s")
         starts = sum(worker.starts for worker in workers)
+        evicted = sum(node.redis.info("stats")["evicted_keys"] for node in cluster.nodes)
     return {
         "name": f"timelines after {FAULTS} random faults under load",
         "faults": ", ".join(f"{count} x {name}" for name, count in sorted(done.items())),
-        "compared": f"whole timelines of {len(company.people)} people, paged over HTTP, with what was acknowledged; "
-        f"again with {len(celebrities)} celebrities demoted; and the order of all pages read meanwhile",
+        "compared": f"whole timelines of {len(company.people)} people, paged from each of two processes, with what was "
+        f"acknowledged; again with {len(celebrities)} celebrities demoted; the order of all pages read meanwhile; and "
+        "how long each request took with its deadline",
         "differences": differences,
         "counts": f"{', '.join(f'{count} {what}' for what, count in company.done.items())}; {starts} lives of workers; "
+        f"{evicted} keys evicted; the slowest request {company.slowest:.2f} s; "
         f"{sum(map(len, company.tweets.values()))} tweets left",
     }
 
@@ -115,13 +139,17 @@ def _celebrities(company: Company) -> list[str]:
     return [item["user_id"]["S"] for item in found if "celebrity_since" in item]
 
 
-def _settled(company: Company) -> list[str]:
+def _settled(company: Company, readers: Sequence[str]) -> list[str]:
     """Return what still differs when all events are delivered, or some while after."""
+
+    def differences() -> list[str]:
+        return [difference for each in readers for difference in company.differences(each)]
+
     caught_up("fanout-worker")
-    if found := remaining(company.differences, within=SETTLED / 3):
+    if found := remaining(differences, within=SETTLED / 3):
         return found
     try:
-        steadily(company.differences, [], during=NOTICED_S, every=1)
+        steadily(differences, [], during=NOTICED_S, every=1)
     except AssertionError as error:
         return [str(error)]
     return []

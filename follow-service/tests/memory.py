@@ -119,7 +119,7 @@ class MemoryPages:
     """The Pages; `now` (ms) is their clock."""
 
     def __init__(self):
-        self.readers, self.noted, self.now, self.is_away = {}, {}, 1_000_000, False
+        self.readers, self.noted, self.told, self.now, self.is_away = {}, {}, [], 1_000_000, False
         self._marks = itertools.count()
 
     def open(self, user_id, asked):
@@ -144,7 +144,9 @@ class MemoryPages:
 
     def gone(self, since):
         self._check()
-        return sorted(((who, at) for who, at in self.noted.items() if at >= since), key=lambda each: each[1])[:2]
+        told = sorted(((who, at) for who, at in self.noted.items() if at >= since), key=lambda each: each[1])
+        self.told += told[:2]
+        return self.now, told[:2]
 
     def _check(self):
         if self.is_away:

@@ -83,7 +83,7 @@ def tell(cache, tables):
     """Have the keeper hear of an edge, or of a block."""
 
     def apply(kind, who, whom):
-        keeper.apply(cache, MemoryPages(), tables, [kind("e", SOURCE, who, whom, True)])
+        keeper.apply(cache, MemoryPages(), tables, [kind("e", SOURCE, who, whom, True)], 0)
 
     return apply
 

@@ -107,12 +107,12 @@ class World:
     def event(self, _):
         if self.queue:
             self.told.append(event := self.queue.pop(0))
-            self._start(lambda cache, tables: keeper.apply(cache, self.pages, tables, [event]), event)
+            self._start(lambda cache, tables: keeper.apply(cache, self.pages, tables, [event], 0), event)
 
     def replay(self, number):
         if self.told:
             event = self.told[number % len(self.told)]
-            self._start(lambda cache, tables: keeper.apply(cache, self.pages, tables, [event]), event)
+            self._start(lambda cache, tables: keeper.apply(cache, self.pages, tables, [event], 0), event)
 
     def fill(self, number):
         self._start(lambda cache, tables: fill(cache, tables, *LISTS[number]))
@@ -126,7 +126,7 @@ class World:
 
     def tell(self, number):
         if self.states:
-            keeper.apply(self.cache, self.pages, self.tables, [self.states[number % len(self.states)]])
+            keeper.apply(self.cache, self.pages, self.tables, [self.states[number % len(self.states)]], 0)
 
     def step(self, number):
         if self.calls:
@@ -145,7 +145,7 @@ class World:
             while self.calls:
                 self._step(len(self.calls) - 1)
         for state in reversed(self.states):
-            keeper.apply(self.cache, self.pages, self.tables, [state])
+            keeper.apply(self.cache, self.pages, self.tables, [state], 0)
 
     def _start(self, do, event=None):
         self.calls.append((call(self.cache, self.tables, do), event))
@@ -214,7 +214,7 @@ def test_every_example_of_every_topic_is_taken():
             changes = keeper.changes_of(event)
             for each in changes:
                 cache.commit(each.kind, each.owner_id, cache.begin(each.kind, each.owner_id), Newest([], whole=True))
-            keeper.apply(cache, pages, SimpleNamespace(at=lambda members: dict.fromkeys(members, 7)), batch.events)
+            keeper.apply(cache, pages, SimpleNamespace(at=lambda members: dict.fromkeys(members, 7)), batch.events, 0)
             assert pages.readers == {}
             for kind, owner_id, user_id in changes:
                 assert cache.newest(kind, owner_id, 9) == Newest([Row(user_id, 7)], whole=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts import FollowChanged, Source, Tombstone
+from contracts import FollowChanged, Source, Tombstone, UserChanged
 from follow_service import keeper, kept_pages
 from follow_service.cache import Kind, Newest, State
 from follow_service.kept_pages import MOST, Answered, Asked, KeptPages, from_text, hiding, pages_key, to_text
@@ -81,10 +81,10 @@ def test_of_one_reader_a_few_pages_are_kept(pages, ana):
 def test_who_is_gone_is_known_since_when(pages, ana):
     """Also to who asks only for the last ones."""
     pages.note_gone([f"{ana}-0", f"{ana}-1"])
-    (one, other) = (each for each in pages.gone(0) if each[0].startswith(ana))
+    (one, other) = (each for each in pages.gone(0)[1] if each[0].startswith(ana))
     assert {one[0], other[0]} == {f"{ana}-0", f"{ana}-1"}
-    assert one in pages.gone(one[1])
-    assert one not in pages.gone(other[1] + 1)
+    assert one in pages.gone(one[1])[1]
+    assert one not in pages.gone(other[1] + 1)[1]
 
 
 @given(st.lists(st.sampled_from(["change", "event", "ask", "read", "commit"]), max_size=40))
@@ -98,7 +98,7 @@ def test_a_page_that_is_kept_when_all_is_heard_is_what_the_tables_say(doings):
             version += 1
             queue.append(FollowChanged("e", SOURCE, "ana", "bob", following=True))
         elif what == "event" and queue:
-            keeper.apply(MemoryCache(), in_redis, None, [queue.pop(0)])
+            keeper.apply(MemoryCache(), in_redis, None, [queue.pop(0)], 0)
         elif what == "ask":
             looks.append([in_redis.open("ana", FIRST), None])
         elif what == "read":
@@ -108,7 +108,7 @@ def test_a_page_that_is_kept_when_all_is_heard_is_what_the_tables_say(doings):
             opened, found = looks.pop(0)
             in_redis.commit("ana", FIRST, opened.mark, to_text(opened.now, Answered(str(found), None, "run", (), 0)))
     for event in queue:
-        keeper.apply(MemoryCache(), in_redis, None, [event])
+        keeper.apply(MemoryCache(), in_redis, None, [event], 0)
     assert pages.answer("ana", FIRST, lambda: Answered(str(version), None, "run", (), 0)).body == str(version)
 
 
@@ -128,7 +128,7 @@ def test_a_page_that_names_somebody_who_left_is_looked_up_anew(gone):
     in_redis.now += 60_000
     for who in ("a", "b", gone, "c", "d"):  # more than are read at once
         in_redis.now += 1
-        keeper.apply(MemoryCache(), in_redis, None, [Tombstone("e", SOURCE, who, 9)])
+        keeper.apply(MemoryCache(), in_redis, None, [Tombstone("e", SOURCE, who, 9)], 0)
     pages.refresh()
     for _ in range(2):
         pages.answer("ana", FIRST, look)
@@ -162,6 +162,31 @@ def test_who_was_gone_before_a_page_was_looked_up_does_not_concern_it():
     for _ in range(2):
         pages.answer("ana", FIRST, lambda: looks.append(1) or answer("s01"))
     assert len(looks) == 1
+
+
+@pytest.mark.parametrize(("seconds_ago", "noted"), [(0, True), (kept_pages.SECONDS, True), (86_400, False)])
+def test_what_is_read_again_from_the_start_of_a_topic_is_not_noted(seconds_ago, noted):
+    """Each page that is kept was looked up since: else all who ever left or hid would be told to every process."""
+    in_redis, now = MemoryPages(), 1_700_000_000_000
+    left = UserChanged("e", SOURCE, "ana", 2, None, False, False, 0, 0, 1, 2, now - seconds_ago * 1000)
+    keeper.apply(MemoryCache(), in_redis, None, [left], now)
+    assert ("ana" in in_redis.noted) == noted
+
+
+def test_each_who_is_gone_is_told_to_a_process_once_and_then_forgotten():
+    """However quiet it is after many of them."""
+    in_redis = MemoryPages()
+    pages = KeptPages(in_redis, lambda: True)
+    in_redis.note_gone(["s01", "s02"])
+    pages.refresh()
+    in_redis.now += kept_pages.CLOCKS_MS + 1
+    pages.refresh()
+    in_redis.told.clear()
+    pages.refresh()
+    assert not in_redis.told
+    in_redis.now += (kept_pages.GONE_SECONDS + kept_pages.FORGET_SECONDS) * 1000
+    pages.refresh()
+    assert not pages._gone  # noqa: SLF001 (memory that nothing else shows)
 
 
 def test_what_was_made_online_is_shown_for_a_minute():
@@ -215,7 +240,7 @@ def test_pages_are_dropped_before_a_table_is_asked():
         patch.object(cache, "note", side_effect=StoreAwayError("silence")),
         pytest.raises(StoreAwayError),
     ):
-        keeper.apply(cache, in_redis, None, [event])
+        keeper.apply(cache, in_redis, None, [event], 0)
     assert pages.answer("ana", FIRST, lambda: answer("s02")).named == ("s02",)
 
 
@@ -251,7 +276,7 @@ def test_nothing_kept_lives_for_ever(single, ana):
         assert 0 < single.redis.ttl(pages_key(ana)) <= 100
         single.redis.zadd(kept_pages.GONE, {f"{ana}-long-ago": 1})
         real.note_gone([ana])
-        assert [who for who, _ in real.gone(0) if who.startswith(ana)] == [ana]
+        assert [who for who, _ in real.gone(0)[1] if who.startswith(ana)] == [ana]
         assert 0 < single.redis.ttl(kept_pages.GONE) <= kept_pages.GONE_SECONDS
 
 
@@ -273,7 +298,7 @@ def test_after_events_were_lost_nothing_that_is_kept_is_shown(request, kind, ana
         assert cache.look("viewer", [ana]).states == {}
         assert {cache.newest(each, ana, 1) for each in Kind} == {None}
         assert not cache.commit(Kind.FOLLOWING, f"{ana}-2", late, Newest([], whole=True))
-        assert ana in dict(pages.gone(0))
+        assert ana in dict(pages.gone(0)[1])
         assert beats
 
 
@@ -284,7 +309,7 @@ def test_the_user_of_the_acl_file_may_do_all_of_this(single, ana):
         opened = pages.open(ana, FIRST)
         pages.commit(ana, FIRST, opened.mark, "7 page")
         pages.note_gone([ana])
-        assert ana in dict(pages.gone(opened.now - 1))
+        assert ana in dict(pages.gone(opened.now - 1)[1])
         settled.write(dict.fromkeys(PARTITIONS, 7))
         assert settled.until() == 7
         forget_all(nodes, int)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from follow_service import mutual_searches, mutuals
 from follow_service.dynamo_graph import dynamo_graph
 from follow_service.lists import Row
-from follow_service.mutual_searches import DEAR, SECONDS, KeptSearches, Pair, Search
+from follow_service.mutual_searches import DEAR, FIRST_SECONDS, SECONDS, KeptSearches, Pair, Search
 from follow_service.redis_mutuals import RedisSearches
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_testkit.unkind_aws import UnkindAws
@@ -23,7 +23,7 @@ NOW = 1_700_000_000_000
 SEARCHES = [
     Search(">", 17),
     Search("<", 17, [Row("a:~|b", 5)], Row("c", 4)),
-    Search(">", 17, [Row("a", 5), Row("b", 5)], None, is_whole=True),
+    Search(">", 17, [Row("a", 5), Row("b", 5)], None, is_whole=True, is_asked_again=True),
 ]
 
 
@@ -53,13 +53,16 @@ def test_a_search_is_read_as_it_was_kept(store, pair, search):
 
 
 @pytest.mark.stack(shared=False)
-def test_redis_forgets_a_search_after_a_day(single, pair):
-    """As the user of the ACL file, who needs no other right."""
+def test_redis_keeps_for_a_day_only_what_is_asked_for_again(single, pair):
+    """Else who walks through all pairs fills it. As the user of the ACL file, who needs no other right."""
     with as_follow_service(single) as nodes:
-        searches = KeptSearches(RedisSearches(nodes), nothing)
-        searches.keep(pair, DEAR + 1, Search(">", NOW, has_grown=True), NOW + 60_000)
-        assert searches.find(pair, DEAR + 1).began_at == NOW
-    assert SECONDS - 120 < single.redis.ttl(mutual_searches.key(pair)) <= SECONDS - 60
+        searches, search = KeptSearches(RedisSearches(nodes), nothing), Search(">", NOW, has_changed=True)
+        for lives in (FIRST_SECONDS, SECONDS):
+            searches.keep(pair, DEAR + 1, search, NOW + 60_000)
+            assert lives - 120 < single.redis.ttl(mutual_searches.key(pair)) <= lives - 60
+            search = searches.find(pair, DEAR + 1)
+            assert search.began_at == NOW
+        assert not search.has_changed  # and is not written with each page
 
 
 def test_a_redis_that_is_not_there_disturbs_nobody(pair):
@@ -67,14 +70,14 @@ def test_a_redis_that_is_not_there_disturbs_nobody(pair):
     with closing(Nodes("redis://127.0.0.1:9/0", 0.2, 0.2)) as nodes:
         searches = KeptSearches(RedisSearches(nodes), lambda *told: outcomes.append(told))
         assert searches.find(pair, DEAR + 1) is None
-        searches.keep(pair, DEAR + 1, Search(">", NOW, has_grown=True), NOW)
+        searches.keep(pair, DEAR + 1, Search(">", NOW, has_changed=True), NOW)
     assert outcomes == [("mutuals", "away", 1)]
 
 
 def test_a_search_is_not_kept_for_longer_because_it_went_on(pair):
     """Two hours later it has two hours less; after a day it is not kept at all."""
     store = MemorySearches()
-    searches, search = KeptSearches(store, nothing), Search(">", NOW, has_grown=True)
+    searches, search = KeptSearches(store, nothing), Search(">", NOW, is_asked_again=True, has_changed=True)
     for seconds in (0, 7_200, SECONDS - 1):
         searches.keep(pair, DEAR + 1, search, NOW + seconds * 1_000)
         assert store.lives[pair] == SECONDS - seconds

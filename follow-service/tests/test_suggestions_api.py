@@ -70,7 +70,7 @@ def hear(in_redis, http_and_pages):
 
     def apply(event):
         in_redis.now += 1
-        keeper.apply(MemoryCache(), in_redis, None, [event])
+        keeper.apply(MemoryCache(), in_redis, None, [event], 0)
         http_and_pages[1].refresh()
 
     return apply

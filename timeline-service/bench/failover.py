@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from murmuration_testkit.dynamodb_local import dynamodb_local
-from murmuration_testkit.redis_nodes import PATIENCE_MS, redis_cluster
+from murmuration_testkit.redis_nodes import AS_IN_OPERATIONS, PATIENCE_MS, redis_cluster
 from murmuration_testkit.rows import put_all
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
@@ -31,11 +31,6 @@ AFTER_SECONDS = float(os.environ.get("FAILOVER_SECONDS", "90"))
 FAST_SECONDS = 0.2  # or twice what 99 % took before, on a machine that is busy
 ENOUGH = 0.99
 WINDOW_SECONDS = 5
-SETTINGS = {  # as docs/operations.md has them
-    "cluster-node-timeout": PATIENCE_MS,
-    "cluster-require-full-coverage": "no",
-    "cluster-replica-validity-factor": 0,
-}
 PAGE = "/v1/timeline?limit=20"
 FILLING = 8
 
@@ -45,10 +40,7 @@ def failover() -> list[dict[str, Any]]:
     print(f"    {READERS} readers of {THEIR_FOLLOWEES} each, into tables and Redis", flush=True)
     with ExitStack() as stack:
         store = stack.enter_context(dynamodb_local(in_memory=True))
-        cluster = stack.enter_context(redis_cluster(3, replicated=True))
-        for node in cluster.nodes:
-            for setting, value in SETTINGS.items():
-                node.redis.config_set(setting, value)
+        cluster = stack.enter_context(redis_cluster(3, replicated=True, settings=AS_IN_OPERATIONS))
         _fill(store.client(), cluster.url)
         edges = settled(cluster.url)
         (port, _) = stack.enter_context(served(edges=edges, REDIS_URL=cluster.url, **store.environment))

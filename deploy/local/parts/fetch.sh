@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../.."
 root=$PWD
 copy=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
-kafka=4.3.1 dynamodb=2.6.1 registry=3.3.3
+kafka=4.3.1 dynamodb=2.6.1-indexed registry=3.3.3
 
 mkdir -p .stack/parts/bin
 cd .stack/parts

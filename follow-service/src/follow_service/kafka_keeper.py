@@ -51,7 +51,7 @@ def keep() -> NoReturn:
     )
 
     def handle(batch: Batch[Event | Tombstone]) -> None:
-        keeper.apply(cache, pages, tables, batch.events)
+        keeper.apply(cache, pages, tables, batch.events, int(time.time() * 1000))
         now = time.time()
         for event in batch.events:
             if (at := getattr(event, "occurred_at", None)) is not None:  # of a removed row there is none

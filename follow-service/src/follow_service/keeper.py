@@ -2,7 +2,8 @@
 
 Rule: a state of a person says all of it. A follow or a block is a hint: the row is looked at after the change is noted,
 and what is found then is kept only where nobody has noted another since. Pages of suggestions are dropped for whomever
-an event concerns; that comes first, because it needs no table.
+an event concerns; that comes first, because it needs no table. Who was gone long before any page that is kept was
+looked up concerns none: that is what most of a topic says that is read again from its start.
 """
 
 import uuid
@@ -12,13 +13,15 @@ from contracts import BlockChanged, Event, FollowChanged, FollowRequestChanged, 
 from contracts.profiles import Display, Profile
 from follow_service.cache import Cache, Kind, Member, State
 from follow_service.cached_people import Adjacency
-from follow_service.kept_pages import Pages, hiding
+from follow_service.kept_pages import SECONDS, Pages, hiding
+
+LONG_AGO = 2 * SECONDS * 1000  # ms: older than any page, for clocks differ and a record's time may be of its minute
 
 
-def apply(cache: Cache, pages: Pages, tables: Adjacency, events: Iterable[Event | Tombstone]) -> None:
+def apply(cache: Cache, pages: Pages, tables: Adjacency, events: Iterable[Event | Tombstone], now: int) -> None:
     """Keep what these events say. Safe to repeat, and to do beside another."""
     told = [*events]
-    if gone := {member for event in told if (member := gone_in(event))}:
+    if gone := {member for event in told if not is_of_long_ago(event, now) and (member := gone_in(event))}:
         pages.note_gone(gone)
     if readers := {reader for event in told for reader in readers_of(event)}:
         pages.drop(readers)
@@ -66,6 +69,12 @@ def gone_in(event: Event | Tombstone) -> str | None:
     if event.deleted_at is not None:
         return event.user_id
     return None if event.discoverable else hiding(event.user_id)
+
+
+def is_of_long_ago(event: Event | Tombstone, now: int) -> bool:
+    """Say whether each page that is kept was looked up after this happened."""
+    at = getattr(event, "occurred_at", None)  # a tombstone has none
+    return at is not None and at < now - LONG_AGO
 
 
 def readers_of(event: Event | Tombstone) -> Sequence[str]:

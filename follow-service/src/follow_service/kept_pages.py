@@ -26,6 +26,7 @@ from murmuration_suggested.layout import ONLINE, ONLINE_SECONDS
 
 SECONDS = 600  # that pages are kept
 GONE_SECONDS = SECONDS + 60
+FORGET_SECONDS = 60  # after which a process forgets whom nobody's page can name any more
 MOST = 30  # pages of a reader
 CLOCKS_MS = 2_000  # that two nodes of Redis may differ by
 LOOKS_AT_ONCE = 64
@@ -78,8 +79,8 @@ class Pages(Protocol):
     def note_gone(self, members: Iterable[str]) -> None:
         """Note that nobody is to be suggested these any more, nor named, or only `hiding`."""
 
-    def gone(self, since: int) -> Sequence[tuple[str, int]]:
-        """Return who was noted since then (ms), and when, the earliest first; some thousands at most."""
+    def gone(self, since: int) -> tuple[int, Sequence[tuple[str, int]]]:
+        """Return the time (ms), and who was noted since one, and when, the earliest first; some thousands at most."""
 
 
 class KeptPages:
@@ -92,7 +93,7 @@ class KeptPages:
         self._count = count
         self._looking = [threading.Lock() for _ in range(LOOKS_AT_ONCE)]
         self._gone: dict[str, int] = {}
-        self._heard = 0
+        self._heard = self._forgot = 0
         self._owed: set[str] = set()
 
     def answer(self, user_id: str, asked: Asked, look: Callable[[], Answered]) -> Answered:
@@ -122,14 +123,17 @@ class KeptPages:
             return
         owed, self._owed = self._owed, set()
         self._drop(self._pages, owed)
-        since, gone = self._heard - CLOCKS_MS, self._gone.copy()
-        while told := self._pages.gone(since):
-            gone |= told
+        now, told = self._pages.gone(since := self._heard - CLOCKS_MS)
+        while told:
+            self._gone.update(told)
             if told[-1][1] <= since:
                 break
-            self._heard = since = told[-1][1]
-        kept_since = self._heard - GONE_SECONDS * 1000
-        self._gone = {user_id: at for user_id, at in gone.items() if at >= kept_since}
+            _, told = self._pages.gone(since := told[-1][1])
+        self._heard = now
+        if now - self._forgot >= FORGET_SECONDS * 1000:
+            kept_since = now - GONE_SECONDS * 1000
+            self._gone = {user_id: at for user_id, at in self._gone.items() if at >= kept_since}
+            self._forgot = now
 
     def _open(self, user_id: str, asked: Asked) -> tuple[Opened | None, Answered | None]:
         if self._pages is None:

@@ -2,11 +2,13 @@
 
 | key | type | content | lives |
 |---|---|---|---|
-| `mutuals:{USER}:OTHER` | string | a search for whom USER follows and who follow OTHER | 24 hours from its start |
+| `mutuals:{USER}:OTHER` | string | a search for whom USER follows and who follow OTHER | 10 minutes, or 24 hours |
 
 Rule: a search is kept, and no answer. Who was found is a candidate again for each page, and is confirmed and looked at
 for the caller anew: a kept search shows nobody whom a new one would not. What it may lack is who came since it began,
 or was not in the index by then; its age says how long ago that was.
+Rule: 24 hours from its beginning are for a search that is asked for again. Who walks through many pairs asks for each
+once, and what is kept of that is forgotten soon.
 Rule: a search is kept from the top of the list that it goes through, without a hole. A page that goes on at a place
 which it does not know is searched anew from there, and that is not kept.
 """
@@ -22,6 +24,7 @@ from murmuration_runtime.errors import StoreAwayError
 
 DEAR = 10_000  # followers: whoever has more is looked at by many, and each search reads 5,000 keys of one partition
 SECONDS = 86_400
+FIRST_SECONDS = 600  # that a search is kept which nobody has asked for again
 MOST = 1_000  # who was found; where there are more, each candidate that is read anew is likely to be one
 _SECOND = 1_000  # ms
 HIT, MISS, AWAY = "hit", "miss", "away"
@@ -43,7 +46,8 @@ class Search:
     found: list[Row] = field(default_factory=list)
     rest: Row | None = None  # the candidate after which it goes on; None at the top, and when all were looked at
     is_whole: bool = False
-    has_grown: bool = False
+    is_asked_again: bool = False
+    has_changed: bool = False
 
     def knows(self, after: Row | None, mark: str) -> bool:
         """Say whether a page that begins after this row can be read from here."""
@@ -62,7 +66,7 @@ class Search:
             is_cut = len(found) > room
             self.rest = self.found[-1] if is_cut else rest
             self.is_whole = self.rest is None
-            self.has_grown = True
+            self.has_changed = True
 
     def age(self, now: int) -> int:
         """Return how many seconds ago it began; never less than none, for clocks differ."""
@@ -98,26 +102,30 @@ class KeptSearches:
             self._count("mutuals", AWAY, 1)
             return None
         self._count("mutuals", HIT if found else MISS, 1)
+        if found and not found.is_asked_again:
+            found.is_asked_again = found.has_changed = True
         return found
 
     def keep(self, pair: Pair, followers_count: int, search: Search, now: int) -> None:
-        """Keep what was found, if it is more than before; it is not kept for longer by that."""
-        left = SECONDS - search.age(now)
-        if self._store and followers_count > self._dear and search.has_grown and left > 0:
+        """Keep what was found, if it is more than before, or asked for again; it never lives longer than its day."""
+        left = (SECONDS if search.is_asked_again else FIRST_SECONDS) - search.age(now)
+        if self._store and followers_count > self._dear and search.has_changed and left > 0:
             with suppress(StoreAwayError):  # the next page searches for itself
                 self._store.put(pair, search, left)
 
 
 def to_text(search: Search) -> str:
     """Write what is kept of a search."""
-    told = search.mark, search.began_at, search.is_whole, _row(search.rest), [_row(each) for each in search.found]
+    rows = _row(search.rest), [_row(each) for each in search.found]
+    told = search.mark, search.began_at, search.is_whole, search.is_asked_again, *rows
     return json.dumps(told, separators=(",", ":"))
 
 
 def from_text(text: str) -> Search:
     """Read it."""
-    mark, began_at, is_whole, rest, found = json.loads(text)
-    return Search(mark, began_at, [Row(*each) for each in found], Row(*rest) if rest else None, is_whole)
+    mark, began_at, is_whole, is_asked_again, rest, found = json.loads(text)
+    rows = [Row(*each) for each in found], Row(*rest) if rest else None
+    return Search(mark, began_at, *rows, is_whole, is_asked_again)
 
 
 def key(pair: Pair) -> str:

@@ -41,7 +41,7 @@ class RedisPages:
         with self._nodes.errors_named():
             self._nodes.call(NOTE_GONE, [kept_pages.GONE], (kept_pages.GONE_SECONDS, *members))
 
-    def gone(self, since: int) -> list[tuple[str, int]]:
+    def gone(self, since: int) -> tuple[int, list[tuple[str, int]]]:
         with self._nodes.errors_named():
-            told = self._nodes.call(READ_GONE, [kept_pages.GONE], (since, AT_ONCE))
-        return [(user_id, int(at)) for user_id, at in zip(told[::2], told[1::2], strict=True)]
+            now, told = self._nodes.call(READ_GONE, [kept_pages.GONE], (since, AT_ONCE))
+        return now, [(user_id, int(at)) for user_id, at in zip(told[::2], told[1::2], strict=True)]

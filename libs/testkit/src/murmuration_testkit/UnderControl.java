@@ -1,9 +1,6 @@
 package com.amazonaws.services.dynamodbv2.local.server;
 
-import java.lang.reflect.Field;
-import org.eclipse.jetty.server.Connector;
-import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
+import murmuration.OnLoopback;
 
 /**
  * DynamoDB Local with its own test control switched on, which no option does: a PutItem into "[TEST_CONTROL]" closes
@@ -15,14 +12,7 @@ public final class UnderControl {
     boolean inMemory = arguments.length == 1;
     DynamoDBRequestHandler handler =
         new LocalDynamoDBRequestHandler(0, inMemory, inMemory ? null : arguments[1], true, false, true);
-    DynamoDBProxyServer dynamodb =
-        new DynamoDBProxyServer(Integer.parseInt(arguments[0]), new LocalDynamoDBServerHandler(handler, "*"));
-    Field jetty = DynamoDBProxyServer.class.getDeclaredField("server");
-    jetty.setAccessible(true);
-    for (Connector connector : ((Server) jetty.get(dynamodb)).getConnectors()) {
-      ((ServerConnector) connector).setHost("127.0.0.1");
-    }
-    dynamodb.start();
-    dynamodb.join();
+    OnLoopback.serve(
+        new DynamoDBProxyServer(Integer.parseInt(arguments[0]), new LocalDynamoDBServerHandler(handler, "*")));
   }
 }

@@ -26,7 +26,7 @@ class DynamoDbLocal:
     """One process, at the same address whenever it runs."""
 
     def __init__(self, directory: Path, *, in_memory: bool = False) -> None:
-        jars = f"{PARTS}/dynamodb/*"
+        jars = f"{PARTS}/dynamodb/*:{PARTS}/dynamodb/ours"
         subprocess.run(["javac", "--release", "17", "-cp", jars, "-d", directory, UNDER_CONTROL], check=True)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"

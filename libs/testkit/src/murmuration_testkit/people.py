@@ -36,6 +36,7 @@ class Person:
     def __init__(self, name: str = "somebody", user_id: str = "") -> None:
         self.name = name
         self.user_id = user_id or f"{name.lower().replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
+        self.slowest = 0.0  # seconds that a request took, also one that was not answered
         self.headers = tokens.of_stack().bearer(self.user_id, lifetime_s=tokens.DAY_S)
 
     def join(self) -> "Person":
@@ -104,7 +105,11 @@ class Person:
     def ask(self, method: str, path: str, **more: Any) -> Any:
         """Send one request as this person, to the gateway unless an address is given; a problem raises RefusedError."""
         url = path if path.startswith("http") else gateway() + path
-        response = _request(method, url, headers={**self.headers, **more.pop("headers", {})}, **more)
+        began = time.monotonic()
+        try:
+            response = _request(method, url, headers={**self.headers, **more.pop("headers", {})}, **more)
+        finally:
+            self.slowest = max(self.slowest, time.monotonic() - began)
         if response.status >= 400:  # noqa: PLR2004
             wait = response.headers.get("Retry-After", "")
             raise RefusedError(response.status, _problem(response.data), float(wait) if wait.isdecimal() else None)

@@ -7,10 +7,11 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from redis import Redis, RedisError
@@ -24,6 +25,11 @@ SLOTS = 16_384
 PATIENCE_MS = 15_000  # how long a master is silent before it counts as dead
 IMPATIENCE_MS = 800  # where a test waits for it
 
+AS_IN_OPERATIONS = {  # docs/operations.md
+    "cluster-node-timeout": PATIENCE_MS,
+    "cluster-require-full-coverage": "no",
+    "cluster-replica-validity-factor": 0,
+}
 SOON = ("--repl-diskless-sync-delay", "0")
 
 
@@ -146,14 +152,18 @@ def redis_node(*options: str) -> Iterator[Node]:
 
 
 @contextmanager
-def redis_cluster(masters: int = 3, *, replicated: bool = False) -> Iterator[Cluster]:
+def redis_cluster(
+    masters: int = 3, *, replicated: bool = False, settings: Mapping[str, str | int] = MappingProxyType({})
+) -> Iterator[Cluster]:
     """Run a cluster, with a replica for each master or none."""
     with ExitStack() as stack:
         nodes = []
         for _ in range(masters * (1 + replicated)):
             timeout, bus = IMPATIENCE_MS if replicated else PATIENCE_MS, free_port()
-            options = ["--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", str(timeout)]
-            nodes.append(_started(stack, *options))
+            options = {"cluster-enabled": "yes", "cluster-port": bus, "cluster-node-timeout": timeout, **settings}
+            nodes.append(
+                _started(stack, *(word for name, value in options.items() for word in (f"--{name}", str(value))))
+            )
         yield Cluster(nodes[:masters], nodes[masters:])
 
 
