@@ -101,7 +101,7 @@ def skewed() -> list[dict[str, Any]]:
             "ours": statistics.quantiles(late, n=100, method="inclusive")[98],
             "unit": "s",
             "at_most": 2.0,
-            "setup": f"{len(late)} renames, p50 {statistics.median(late):.2g} s; the service that renames tells the cache",
+            "setup": f"{len(late)} renames, p50 {statistics.median(late):.2g} s; who renames tells the cache",
         },
         {
             "name": "a new follower → in the list that others see, p99",
