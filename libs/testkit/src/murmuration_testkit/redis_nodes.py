@@ -25,7 +25,7 @@ SLOTS = 16_384
 PATIENCE_MS = 15_000  # how long a master is silent before it counts as dead
 IMPATIENCE_MS = 800  # where a test waits for it
 
-AS_IN_OPERATIONS = {  # docs/operations.md
+AS_IN_OPERATIONS: Mapping[str, str | int] = {  # docs/operations.md
     "cluster-node-timeout": PATIENCE_MS,
     "cluster-require-full-coverage": "no",
     "cluster-replica-validity-factor": 0,
