@@ -35,7 +35,7 @@ class FakeScripts:
             ids = self.values.get(key)
             if ids and tweet_id not in ids and tweet_id > ids[-1]:  # whatever begins with "!" is below every id
                 self.values[key] = sorted([*ids, tweet_id], reverse=True)
-                if (len(ids) - cap) % slack == 0:
+                if (len(self.values[key]) - cap) % slack == 0:
                     self._tend(key, cap)
                 inserted += 1
         return inserted

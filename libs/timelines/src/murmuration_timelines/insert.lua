@@ -25,8 +25,9 @@ local function insert_late(key) -- the new length, or false; and whether the who
   return insert_between(key, 0, 63), false
 end
 
--- Now and then look at a list that grows: over the cap, it is cut. And if nothing says any more whom it shows, it goes: nobody has
--- read it for so long that this was evicted, while what is pushed kept the list itself from that.
+-- Once in as many pushes as the slack is, look at a list: over the cap, it is cut, and has room for as many again. And if nothing
+-- says any more whom it shows, it goes: nobody has read it for so long that this was evicted, while what is pushed kept the
+-- list itself from that.
 local function tend(key, length)
   if call('LINDEX', key, '-1'):byte() == 33 then return end -- a rebuild takes what comes
   local kind, owner = key:match('^(%a+)_timeline(.*)$')
@@ -56,7 +57,7 @@ for i = 4, #ARGV do
   end
   if length then
     inserted = inserted + 1
-    if (length - cap - 1) % slack == 0 then tend(key, length) end
+    if (length - cap) % slack == 0 then tend(key, length) end
   end
 end
 return inserted
