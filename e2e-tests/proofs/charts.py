@@ -114,10 +114,10 @@ def agreement_with_the_code() -> dict[str, Any]:
             processes = {_command(process): process for process in service.processes}
             first = service.processes[0]
             for workload in release.workloads:
-                if not workload.keeps_running:  # a job is no process of services.yaml
-                    continue
                 command = tuple(workload.pod["containers"][0].get("command") or shlex.split(first.command))
                 process = processes.pop(command, None)
+                if not workload.keeps_running:  # a job has no ports or probes; here a process may do what it does
+                    continue
                 found = _of_process(workload, process) if process else [f"no process of services.yaml runs {command}"]
                 differences += _named(workload.name, found)
             differences += [f"{chart.name}: nothing runs {shlex.join(left)}" for left in processes]
