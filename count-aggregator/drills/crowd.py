@@ -28,11 +28,12 @@ def client(attempts: int = 1) -> Any:
 class Crowd:
     """Ordinary users, one viral account and people who toggle; each writer has followers of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, pause_s: float = PAUSE_S) -> None:
         self.mark = f"drill-{uuid.uuid4().hex[:8]}"
         self.star = f"{self.mark}-star"
         self.writes = self.people = 0
         self._ordinary = [f"{self.mark}-{number}" for number in range(ORDINARY)]
+        self._pause_s = pause_s
         self._over = threading.Event()
         self._threads = ThreadPoolExecutor(WRITERS)
         self._writers: list[Future[None]] = []
@@ -53,7 +54,7 @@ class Crowd:
         dynamodb = client()
         mine = self._ordinary[number::WRITERS]
         toggler, fan = f"{self.mark}-toggler-{number}", 0
-        while not self._over.wait(PAUSE_S):
+        while not self._over.wait(self._pause_s):
             match random.randrange(4):
                 case 0 | 1:
                     follower, followee = random.choice(mine), random.choice(self._ordinary)
