@@ -1,9 +1,9 @@
 """The wiring: real parts from Settings."""
 
 import gc
+import os
 import signal
 import socket
-import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -52,7 +52,8 @@ def steady_ms() -> int:
 
 def bridge(settings: Settings) -> None:
     """Wait until Kafka and the registry keep the contracts, not ready meanwhile; then bridge until told to stop."""
-    _on_signal(lambda: sys.exit(0))  # nothing has begun that would have to be ended
+    # Nothing has begun. SystemExit would not do: raised in a callback of confluent-kafka it may be lost.
+    _on_signal(lambda: os._exit(0))
     logs.write_json(settings.log_level)
     traces.start(SERVICE, settings)
     announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
