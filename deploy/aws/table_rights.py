@@ -19,7 +19,8 @@ WRITES = {"ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem"}
 TABLES_JOB = "deploy"  # as schemas/tables calls `deploy/tables.py`
 MAKES_TABLES = {"CreateTable", "DescribeTable"}
 LETS_EXPIRE = {"DescribeTimeToLive", "UpdateTimeToLive"}
-MIGRATES_ROWS = {"DeleteItem", "GetItem", "PutItem", "Scan", "UpdateItem"}
+CHANGES_ROWS = {"GetItem", "Scan", "UpdateItem"}
+MOVES_ROWS = {"DeleteItem", "PutItem"}  # from one key to another
 ATTRIBUTES = "dynamodb:Attributes"
 Condition = tuple[tuple[str, str, tuple[str, ...]], ...]  # operator, key, values
 Group = tuple[Condition, tuple[str, ...]]  # and the actions that are allowed under it
@@ -107,7 +108,7 @@ def _of_tables_job(files: Mapping[str, TableFile], migrations: Mapping[str, Migr
             yield Right((), _resource(file, "table"), action)
     for migration in migrations.values():
         if migration.change(BACKFILL) or migration.change(CONTRACT):
-            for action in MIGRATES_ROWS:
+            for action in CHANGES_ROWS if migration.reads else CHANGES_ROWS | MOVES_ROWS:
                 yield Right((), _resource(files[migration.table], "table"), action)
 
 

@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,10 +24,10 @@ from confluent_kafka import TopicPartition
 
 from contracts.ids import first_id
 from contracts.table_files import load
-from contracts.tables import FOLLOW_REQUESTS, FOLLOWERS, LEASES, TWEETS, USERS
+from contracts.tables import BLOCKS, FOLLOW_REQUESTS, FOLLOWERS, LEASES, MUTES, TWEETS, USERS
 from contracts.topic import DATA
 from murmuration_testkit import REPOSITORY
-from murmuration_testkit.iam import TABLES_JOB, refusal, unused
+from murmuration_testkit.iam import SUGGESTIONS_JOB, TABLES_JOB, refusal, unused
 from murmuration_testkit.people import Person
 from murmuration_testkit.ports import free_port
 from murmuration_testkit.processes import all_ready, caught_up, control
@@ -59,9 +60,21 @@ class Meddler:
             somebody = {"S": "somebody"}
             other = {**request["Item"], TWEETS.author_id: somebody, TWEETS.live_author_id: somebody}
             self.dynamodb.put_item(TableName=TWEETS.name, Item=other)
-        if service == TABLES_JOB and operation == "TransactWriteItems" and "row" not in self.done:
+        if service != TABLES_JOB:
+            return
+        if operation == "TransactWriteItems" and "row" not in self.done:
             self.done.add("row")
             self.dynamodb.put_item(TableName=LEASES.name, Item=_old_row("2"))
+        changed = {FOLLOWERS.name: FOLLOWERS.part, TWEETS.name: TWEETS.text}.get(request.get("TableName", ""))
+        if operation == "UpdateItem" and changed and changed not in self.done:
+            self.done.add(changed)
+            self.dynamodb.update_item(
+                TableName=request["TableName"],
+                Key=request["Key"],
+                UpdateExpression="SET #c = :c",
+                ExpressionAttributeNames={"#c": changed},
+                ExpressionAttributeValues={":c": {"S": "another"}},
+            )
 
 
 def grants() -> dict[str, Any]:
@@ -73,7 +86,7 @@ def grants() -> dict[str, Any]:
     with recording(int(os.environ["DYNAMODB_PORT"]), behind, meddler) as proxy:
         control("start", *PROCESSES)
         all_ready()
-        for step in (_people, _rare, _celebrities, _operators, _lost_events, _tables, _ends):
+        for step in (_people, _rare, _graph, _celebrities, _operators, _lost_events, _tables, _ends):
             began = time.monotonic()
             try:
                 failed += step()
@@ -86,7 +99,7 @@ def grants() -> dict[str, Any]:
     spare = unused(asked)
     return {
         "name": "policies against what services do",
-        "faults": f"a tweet's id that is taken, a row changed under a migration: {len(meddler.done)} of 2",
+        "faults": f"a tweet's id that is taken, rows changed under three migrations: {len(meddler.done)} of 4",
         "compared": "each request of each service and job with its policy, and each right with the requests",
         "differences": [
             *failed,
@@ -145,6 +158,29 @@ def _rare() -> list[str]:
     return [*told, *([] if said in shown else ["a timeline that was rebuilt lacks a tweet"])]
 
 
+def _graph() -> list[str]:
+    """Block, mute, hide and dismiss, and take back what can be; then leave with such rows, and compute suggestions."""
+    alice, bob, carol = (Person(name).join() for name in ("Alice", "Bob", "Carol"))
+    for method, path in (
+        ("PUT", f"users/{bob.user_id}/block"),
+        ("GET", "users/me/blocks"),
+        ("DELETE", f"users/{bob.user_id}/block"),
+        ("PUT", f"users/{bob.user_id}/mute"),
+        ("GET", "users/me/mutes"),
+        ("DELETE", f"users/{bob.user_id}/mute"),
+        ("PUT", f"users/{bob.user_id}/mute"),
+        ("DELETE", f"suggestions/{bob.user_id}"),
+        ("PUT", f"users/{carol.user_id}/block"),
+    ):
+        alice.ask(method, f"/v1/{path}")
+    alice.ask("PUT", "/v1/users/me", json={"display_name": "Alice", "discoverable": False})
+    alice.leave()
+    python = str(REPOSITORY / "suggestions/.venv/bin/python")
+    with tempfile.TemporaryDirectory(prefix="proof-") as folder:
+        settings = {"SUGGESTIONS_FOLDER": Path(folder, "kept").as_uri(), "SUGGESTIONS_SCRATCH": f"{folder}/scratch"}
+        return _run(SUGGESTIONS_JOB, python, "-m", "murmuration_suggestions", "run", "--force", settings=settings)
+
+
 def _celebrities() -> list[str]:
     """One is promoted, named and demoted."""
     control("stop", "fanout-worker")
@@ -198,7 +234,13 @@ def _operators() -> list[str]:
     }
     for table, item in ((FOLLOWERS.name, row), (TWEETS.name, tweet)):  # both break their contract: dead letters
         boto3.client("dynamodb").put_item(TableName=table, Item=item)
+    reader = Person("Reader").join()
+    reader.follow(someone)
+    caught_up(fanout)
+    reader.whole_timeline()
+    exported = tempfile.mkdtemp(prefix="proof-")
     return [
+        *_python(bridge, "cdc_bridge", "export", exported),
         *_python(bridge, "cdc_bridge", "release", shard, again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "TRIM_HORIZON", "--yes", again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "LATEST", "--yes", again=True),
@@ -209,7 +251,7 @@ def _operators() -> list[str]:
         *_python(counts, "count_aggregator", "dead-letters", "list"),
         *_python(counts, "count_aggregator", "dead-letters", "handle", *quick),
         *_python(fanout, "fanout_worker", "dead-letters", "handle"),
-        *_python(fanout, "fanout_worker", "audit", "--user", someone.user_id, "--apart", "1"),
+        *_python(fanout, "fanout_worker", "audit", "--user", reader.user_id, "--apart", "1"),
         *_python("tweet-service", "tweet_service", "erase", "--once", settings={"ERASURE_SETTLED_SECONDS": "1"}),
         *_python("follow-service", "follow_service", "finish", "--once", settings={"FINISHING_SETTLED_SECONDS": "1"}),
     ]
@@ -251,7 +293,8 @@ def _tables() -> list[str]:
     """Tables made, indexes and streams added, a migration's steps, a start on tables with rows."""
     dynamodb = boto3.client("dynamodb")
     files = load(DATA)
-    bare = {FOLLOWERS.name: "stream", TWEETS.name: "stream", USERS.name: "index", FOLLOW_REQUESTS.name: "index"}
+    without_stream = (FOLLOWERS, TWEETS, BLOCKS, MUTES)
+    bare = {**{each.name: "stream" for each in without_stream}, USERS.name: "index", FOLLOW_REQUESTS.name: "index"}
     failed = _tables_job("expand", prefix="new-")
     for name, lacks in bare.items():
         shape = files[name].create
@@ -266,6 +309,8 @@ def _tables() -> list[str]:
         for name in files:
             dynamodb.delete_table(TableName=prefix + name)
     dynamodb.put_item(TableName=LEASES.name, Item=_old_row("1"))
+    _make_old(dynamodb, FOLLOWERS.name, FOLLOWERS.part)
+    _make_old(dynamodb, TWEETS.name, TWEETS.live_author_id)
     for step in ("plan", "expand", "backfill spread-leases --yes", "switch spread-leases --yes"):
         failed += _tables_job(*step.split())
     failed += _tables_job(*["contract", "spread-leases", "--yes"])
@@ -289,6 +334,15 @@ def _ends() -> list[str]:
     control("restart", *PROCESSES)
     all_ready()
     return []
+
+
+def _make_old(dynamodb: Any, table: str, attribute: str) -> None:
+    """Take from a row what its migration gives it."""
+    holds = {"FilterExpression": "attribute_exists(#a)", "ExpressionAttributeNames": {"#a": attribute}}
+    row = next(iter(dynamodb.scan(TableName=table, ConsistentRead=True, **holds)["Items"]))
+    key = {name: row[name] for name in load(DATA)[table].key}
+    names = {"#a": attribute}
+    dynamodb.update_item(TableName=table, Key=key, UpdateExpression="REMOVE #a", ExpressionAttributeNames=names)
 
 
 def _old_row(tip_at: str) -> dict[str, Any]:

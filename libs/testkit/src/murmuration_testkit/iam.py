@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = REPOSITORY / "deploy/aws/access"
 FILES = load(DATA)
+SUGGESTIONS_JOB = "suggestions"
 TABLES_JOB = "deploy"
 FILE_NAMES = {TABLES_JOB: "tables"}  # of those whose template has another name: its chart's
 READS = {"BatchGetItem", "GetItem", "Query", "Scan"}
@@ -161,7 +162,8 @@ def words(expression: str, names: Mapping[str, str]) -> list[str]:
 
 def access_keys() -> dict[str, str]:
     """Return whose each access key is on the local stack."""
-    return {service.access_key: service.name for service in SERVICES.values()} | {TABLES_JOB: TABLES_JOB}
+    jobs = {job: job for job in (TABLES_JOB, SUGGESTIONS_JOB)}
+    return {service.access_key: service.name for service in SERVICES.values()} | jobs
 
 
 def _named(request: Mapping[str, Any]) -> Iterator[str]:
