@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,6 +36,8 @@ from murmuration_testkit.services import PROCESSES, SERVICES
 from murmuration_testkit.topics import admin, ends
 from murmuration_testkit.waiting import eventually
 from murmuration_testkit.worker import Worker
+from murmuration_timelines.layout import home_timeline
+from murmuration_timelines.writer import connect
 
 TIME_LIMIT_S = 3_000
 OURS = {"local"}  # this file's own access key
@@ -236,8 +238,11 @@ def _operators() -> list[str]:
         boto3.client("dynamodb").put_item(TableName=table, Item=item)
     reader = Person("Reader").join()
     reader.follow(someone)
+    lost = someone.tweet("lost")
     caught_up(fanout)
     reader.whole_timeline()
+    with closing(connect(os.environ["REDIS_URL"])) as nodes:  # the audit looks again at what differs
+        nodes.command("LREM", home_timeline(reader.user_id), 0, lost)
     exported = tempfile.mkdtemp(prefix="proof-")
     return [
         *_python(bridge, "cdc_bridge", "export", exported),
