@@ -180,10 +180,10 @@ def _follow(user_id: str, viewer: Person) -> tuple[float, int]:
 def _seen(shows: Callable[[], bool]) -> tuple[float, int]:
     """Return after how many seconds it shows, and how often that was asked."""
     began, polls = time.monotonic(), 0
-    while (asked := time.monotonic()) - began < LONGEST_WAIT:
+    while time.monotonic() - began < LONGEST_WAIT:
         polls += 1
         if shows():
-            return asked - began, polls
+            return time.monotonic() - began, polls
         time.sleep(0.02)
     return LONGEST_WAIT, polls
 

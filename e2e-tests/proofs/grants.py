@@ -243,9 +243,10 @@ def _operators() -> list[str]:
     reader.whole_timeline()
     with closing(connect(os.environ["REDIS_URL"])) as nodes:  # the audit looks again at what differs
         nodes.command("LREM", home_timeline(reader.user_id), 0, lost)
-    exported = tempfile.mkdtemp(prefix="proof-")
+    with tempfile.TemporaryDirectory(prefix="proof-") as directory:
+        exported = _python(bridge, "cdc_bridge", "export", directory)
     return [
-        *_python(bridge, "cdc_bridge", "export", exported),
+        *exported,
         *_python(bridge, "cdc_bridge", "release", shard, again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "TRIM_HORIZON", "--yes", again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "LATEST", "--yes", again=True),
@@ -344,7 +345,7 @@ def _ends() -> list[str]:
 def _make_old(dynamodb: Any, table: str, attribute: str) -> None:
     """Take from a row what its migration gives it."""
     holds = {"FilterExpression": "attribute_exists(#a)", "ExpressionAttributeNames": {"#a": attribute}}
-    row = next(iter(dynamodb.scan(TableName=table, ConsistentRead=True, **holds)["Items"]))
+    row = dynamodb.scan(TableName=table, ConsistentRead=True, **holds)["Items"][0]
     key = {name: row[name] for name in load(DATA)[table].key}
     names = {"#a": attribute}
     dynamodb.update_item(TableName=table, Key=key, UpdateExpression="REMOVE #a", ExpressionAttributeNames=names)

@@ -10,7 +10,7 @@ from murmuration_testkit.processes import all_ready
 def test_whatever_needs_no_store_that_hangs_is_answered_and_the_rest_is_refused_in_time(store, may_fail):
     """Nobody waits longer than a request may, no process is started again, and soon after all is as before."""
     try:
-        outcome = hang(store, may_fail, seconds=7)
+        outcome = hang(store, may_fail, seconds=4)
     finally:
         all_ready()
     assert outcome.differences == [], outcome.figures

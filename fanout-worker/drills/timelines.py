@@ -21,6 +21,7 @@ from unittest.mock import patch
 import boto3
 
 from murmuration_testkit import REPOSITORY
+from murmuration_testkit.hangs import REQUEST_S, SLACK_S
 from murmuration_testkit.processes import all_ready, caught_up, freeze, kill, pause, resume, terminate
 from murmuration_testkit.redis_nodes import AS_IN_OPERATIONS, Cluster, redis_cluster
 from murmuration_testkit.services import PROCESSES
@@ -38,7 +39,6 @@ LONG_PAUSE_S = 13  # longer than a session with Kafka
 HUNG_S = (5.0, 60.0)  # more often short than long
 SETTLED = 180.0
 NOTICED_S = 8  # until every reader has heard that somebody is a celebrity no longer
-DEADLINE_S, SLACK_S = 2.0, 1.0  # of a request; slack for a busy machine
 
 
 def _faults(first: Worker, second: Worker, cluster: Cluster) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -103,8 +103,8 @@ def timelines() -> dict[str, Any]:
             differences.append("nobody was promoted: this drill proved less than it should")
         differences += [failure for star in company.stars if (failure := _demote(company, star))]
         differences += _settled(company, readers) + company.disorder
-        if company.slowest > DEADLINE_S + SLACK_S:
-            differences.append(f"a request took {company.slowest:.1f} s; its deadline is {DEADLINE_S:.0f} s")
+        if company.slowest > REQUEST_S + SLACK_S:
+            differences.append(f"a request took {company.slowest:.1f} s; its deadline is {REQUEST_S:.0f} s")
         starts = sum(worker.starts for worker in workers)
         evicted = sum(node.redis.info("stats")["evicted_keys"] for node in cluster.nodes)
     return {

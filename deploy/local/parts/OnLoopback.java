@@ -18,8 +18,8 @@ import org.eclipse.jetty.server.ServerConnector;
  * DynamoDB Local, but for this machine alone, and with one index more.
  *
  * <p>By itself it listens on every interface and has no option against it. And with each call it looks for the first
- * record of the table's stream, through the records of all streams until there is one: a call to a table in which
- * nothing happened yet takes 4 ms after a thousand changes of others, and 400 after a hundred thousand. The index finds it at once.
+ * record of the table's stream, through the records of all streams until there is one. A transaction with a table in
+ * which nothing happened yet took 15 ms after 75,000 changes of others; with the index it takes 2.
  */
 public final class OnLoopback {
   private static final String INDEX = "CREATE INDEX IF NOT EXISTS us_by_stream ON us (StreamID, SequenceNumber)";

@@ -52,9 +52,12 @@ class Answer(NamedTuple):
 
 
 class People:
-    """Readers and writers who ask, one after the other in each of some threads, from start to stop."""
+    """Readers and writers who ask, one after the other in each of some threads, from start to stop.
 
-    def __init__(self, threads: int = 6, pause_s: float = 0.1) -> None:
+    In the first second each service must have as many calls without an answer as it takes to give a store up.
+    """
+
+    def __init__(self, threads: int = 12, pause_s: float = 0.1) -> None:
         self.answers: list[Answer] = []
         self._authors = [Person("Author").join() for _ in range(3)]
         self._readers = [Person("Reader").join() for _ in range(6)]
