@@ -147,7 +147,7 @@ def _figures(crowd: Crowd, ours: Served, by_hand: Served) -> list[dict[str, Any]
         pages.append(_run(ours, anybody))
         hands.append(_run(by_hand, anybody))
         nothings.append(_run(ours, lambda: ("/v1/nothing", None)))
-    who = f"{READERS} readers of {crowd.followees} and {crowd.celebrities} celebrities"
+    who = f"{READERS} readers of {crowd.followees} and {crowd.celebrities} celebrities, who have read before"
     how = (
         f"lists of {CAP}, {LIMIT} tweets, {CONNECTIONS} connections, medians of {ROUNDS} runs of {SECONDS:g} s by turns"
     )

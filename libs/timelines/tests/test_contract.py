@@ -116,6 +116,17 @@ class TestPromises:
             evict(nodes, key)
         assert timelines.look({user: held}, 3) == {user: None}
 
+    def test_a_list_that_was_cut_back_to_its_length_has_changed(self, timelines, arrive, somebody):
+        """As many tweets came below its head as were cut from its end."""
+        user, head = somebody(), CAP + 3 * SLACK
+        timelines.commit(user, timelines.begin(user), timeline(user, head, *reversed(range(CAP)), floor=snowflake(0)))
+        (held,) = timelines.look({user: None}).values()
+        for n in range(CAP, CAP + SLACK):
+            arrive(user, n)
+            (now,) = timelines.look({user: held}).values()
+            assert now.timeline.ids[1] == snowflake(n)
+        assert len(now.timeline.ids) == len(held.timeline.ids)
+
     def test_several_are_loaded_at_once(self, timelines, somebody):
         """Those that are cold are left out."""
         users = [somebody() for _ in range(8)]

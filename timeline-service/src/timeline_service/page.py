@@ -17,6 +17,7 @@ from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import AT_ONCE, Confirmation, Confirming
 from timeline_service.cursors import write_cursor
 from timeline_service.deep_pages import DeepPages
+from timeline_service.held_timelines import HeldTimelines
 from timeline_service.rebuild_slots import BusyError
 from timeline_service.since_mark import NOTHING, SinceMark, write_mark
 
@@ -85,6 +86,7 @@ class Pages:
         departed: who deleted their account.
         """
         self._cache = cache
+        self._held = HeldTimelines(cache.home)
         self._authors = authors
         self._tweets = tweets
         self._builder = builder
@@ -153,7 +155,7 @@ class Pages:
 
     def _cached(self, user_id: str, descent: Descent, ample: int, newest: int | None) -> Iterator[Stretch]:
         """Give what the cache holds, or so many of the newest ids of it; build it first where it is cold."""
-        timeline = self._cache.home.load([user_id], newest).get(user_id)
+        timeline = self._held.newest(user_id, newest) if newest else self._cache.home.load([user_id]).get(user_id)
         source = "cache" if timeline else "rebuild"
         if timeline and newest is None:
             descent.whole = timeline

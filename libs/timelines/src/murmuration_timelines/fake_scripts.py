@@ -58,16 +58,6 @@ class FakeScripts:
     def _load(self, version: str, count: int, items: Sequence[Item]) -> list[Any]:
         return [self._loaded(version, *item, count=count) for item in items]
 
-    def _changed(self, version: str, count: int, items: Sequence[Item]) -> list[Any]:
-        found: list[Any] = []
-        for *keys, state in items:
-            loaded = self._loaded(version, keys[0], keys[1], keys[2], count=count)
-            if loaded:
-                now = f"{loaded[1]} {self.values[keys[0]]}"
-                loaded = [-1] if now == state else [*loaded, now.encode()]
-            found.append(loaded)
-        return found
-
     def _begin(self, timeline: str, shown: str, before: str, version: str, token: str, _seconds: int) -> int:
         ids = self.values.get(timeline)
         if ids and re.match(rf"!(\d+:)?{self._replication()}", ids[-1]):
@@ -197,10 +187,12 @@ class FakeScripts:
         self.values[shown] = b"%s;%d;%s %s" % (own, next(self._editions), ages, b"".join(sorted(digests)))
         return 1
 
-    def _loaded(self, version: str, timeline: str, shown: str, before: str, *, count: int) -> Any:
+    def _loaded(self, version: str, timeline: str, shown: str, before: str, state: str, *, count: int) -> Any:
         if not self._is_warm(version, timeline, shown, before):
             return None
-        return [" ".join(self.values[timeline][: count or None]).encode(), self.values[shown], -1]
+        ids, shows = self.values[timeline], self.values[shown]
+        now = f"{ids} {shows}"
+        return [-1] if now == state else [-1, " ".join(ids[: count or None]).encode(), shows, now.encode()]
 
     def _is_warm(self, version: str, timeline: str, shown: str, before: str) -> bool:
         ids: Sequence[str] = self.values.get(timeline, ())

@@ -1,14 +1,20 @@
--- Read timelines. ARGV: version; how many of the newest ids, or 0 for all; then of each its timeline, its shown, and what the
--- first release had: with that it is another's.
--- Of each: nothing if it is cold; else its ids in one text, because that is faster by half; its shown; how long it lives yet.
+-- Read timelines that the reader may have already. ARGV: version; how many of the newest ids, or 0 for all; then of each its
+-- timeline, its shown, what the first release had, and the state in which the reader has it, or "".
+-- Of each: nothing if it is cold; else how long it lives yet. And unless it is as the reader has it: its ids in one text, because
+-- that is faster by half; its shown; its state. That is another after each write: in one edition a list only grows, or is cut, and
+-- then its last id is a newer one.
 local own, count, found = prefix(ARGV[1]) .. ';', tonumber(ARGV[2]) - 1, {}
-for i = 3, #ARGV, 3 do
+for i = 3, #ARGV, 4 do
   local timeline, one = ARGV[i], false
   local shown = redis.call('GET', ARGV[i + 1])
   if shown and shown:sub(1, #own) == own then
     local last = redis.call('LINDEX', timeline, '-1')
     if last and last:byte() ~= 33 and redis.call('EXISTS', ARGV[i + 2]) == 0 then -- 33 is '!': a marker
-      one = { table.concat(redis.call('LRANGE', timeline, 0, count), ' '), shown, redis.call('TTL', timeline) }
+      local state = table.concat({ shown:match('^[^ ]*'), redis.call('LLEN', timeline), last }, ' ')
+      one = { redis.call('TTL', timeline) }
+      if state ~= ARGV[i + 3] then
+        one = { one[1], table.concat(redis.call('LRANGE', timeline, 0, count), ' '), shown, state }
+      end
     end
   end
   found[#found + 1] = one

@@ -25,7 +25,7 @@ from murmuration_timelines import layout
 from murmuration_timelines.heads import Head, ages, next_look, read_head
 from murmuration_timelines.layout import BEGINNING
 from murmuration_timelines.merge import Timeline
-from murmuration_timelines.scripts import BEGIN, CHANGED, COMMIT, DUE, LOAD, RENEW, REPLACE
+from murmuration_timelines.scripts import BEGIN, COMMIT, DUE, LOAD, RENEW, REPLACE
 from murmuration_timelines.shown import Shown
 
 
@@ -56,50 +56,40 @@ class CachedTimelines:
         self._lifetime = lifetime
         self._now = now
 
-    def load(
-        self, owner_ids: Iterable[str], count: int | None = None, *, whole: bool = True, renew: bool = True
-    ) -> dict[str, Timeline]:
-        """Return the warm ones, with all of their ids or so many of the newest. A read renews the expiry.
+    def load(self, owner_ids: Iterable[str], count: int | None = None, *, renew: bool = True) -> dict[str, Timeline]:
+        """Return the warm ones, with all of their ids or so many of the newest."""
+        found = self.look(dict.fromkeys(owner_ids), count, renew=renew)
+        return {owner_id: one.timeline for owner_id, one in found.items() if one}
 
-        Unless the whole is wanted, those on nodes that do not answer are left out, as long as one node does.
-        renew: False if nobody reads them, and they are only looked at.
-        """
-        owners = {self._keys(owner_id): owner_id for owner_id in owner_ids}
-        with self._nodes.errors_named():
-            answers = self._nodes.gather(LOAD, (self._version, count or 0), [*owners], whole=whole)
-        found: dict[str, Timeline] = {}
-        for items, answer in answers:
-            for item, loaded in zip(items, answer, strict=True):
-                if loaded:
-                    ids, shown, left = loaded
-                    found[owners[item]] = _timeline(ids, shown)
-                    if renew:
-                        self._prolong(item, left)
-        return found
-
-    def look(self, held: Mapping[str, Held | None], count: int | None = None) -> dict[str, Held | None]:
+    def look(
+        self, held: Mapping[str, Held | None], count: int | None = None, *, renew: bool = True
+    ) -> dict[str, Held | None]:
         """Return these with all of their ids or about so many, as they are now; None for each that is cold.
 
         What is held, and has not changed since, is not sent again. Those on nodes that do not answer are left out, as
-        long as one node does.
+        long as one node does. A read renews the expiry.
+        renew: False if nobody reads them, and they are only looked at.
         """
         owners = {
             (*self._keys(owner_id), one.state if one and one.asked >= (count or inf) else ""): owner_id
             for owner_id, one in held.items()
         }
         with self._nodes.errors_named():
-            answers = self._nodes.gather(CHANGED, (self._version, count or 0), [*owners], whole=False)
+            answers = self._nodes.gather(LOAD, (self._version, count or 0), [*owners], whole=False)
         found: dict[str, Held | None] = {}
         for items, answer in answers:
             for item, said in zip(items, answer, strict=True):
                 owner_id = owners[item]
-                found[owner_id] = None
-                if said and len(said) == 1:
-                    found[owner_id] = held[owner_id]
-                    self._prolong(item, said[0])
-                elif said:
-                    ids, shown, left, state = said
+                if not said:
+                    found[owner_id] = None
+                    continue
+                left, *changed = said
+                if changed:
+                    ids, shown, state = changed
                     found[owner_id] = Held(_timeline(ids, shown), count or inf, state.decode())
+                else:
+                    found[owner_id] = held[owner_id]
+                if renew:
                     self._prolong(item, left)
         return found
 

@@ -21,7 +21,6 @@ AGREE = _writing("edition.lua", "agree.lua", keys=_KEYS)
 REMEMBER = _writing("remember.lua")
 # What the reader runs.
 LOAD = _reading("history.lua", "load.lua", keys=_KEYS, raw=True)
-CHANGED = _reading("history.lua", "changed.lua", keys=_KEYS, raw=True)
 BEGIN = _writing("history.lua", "marker.lua", "begin.lua")
 RENEW = _writing("marker.lua", "renew.lua")
 COMMIT = _writing("history.lua", "marker.lua", "edition.lua", "put.lua", "commit.lua")

@@ -1,0 +1,41 @@
+"""The newest of home timelines, held in the process for their readers' next pages.
+
+Rule: each page asks the cache whether what is held has changed, and shows it only if it has not; so no page lacks what
+another one showed, whichever process that was. Only what has changed is sent. Who was away longest is dropped first.
+"""
+
+import threading
+
+from murmuration_timelines.merge import Timeline
+from murmuration_timelines.redis_timelines import CachedTimelines, Held
+
+MOST_BYTES = 32_000_000
+_ID_BYTES = 80  # of an id of 19 digits, as Python has it
+
+
+class HeldTimelines:
+    """Safe among threads."""
+
+    def __init__(self, cached: CachedTimelines, most_bytes: int = MOST_BYTES) -> None:
+        self._cached = cached
+        self._most_bytes = most_bytes
+        self._held: dict[str, Held] = {}  # in the order in which they were read
+        self._bytes = 0
+        self._changing = threading.Lock()
+
+    def newest(self, user_id: str, count: int) -> Timeline | None:
+        """Return a timeline as it is now, with at least so many of its newest ids; None if it is cold."""
+        now = self._cached.look({user_id: self._held.get(user_id)}, count)[user_id]
+        with self._changing:
+            if was := self._held.pop(user_id, None):
+                self._bytes -= _size(was.timeline)
+            if now:
+                self._held[user_id] = now
+                self._bytes += _size(now.timeline)
+            while self._bytes > self._most_bytes:
+                self._bytes -= _size(self._held.pop(next(iter(self._held))).timeline)
+        return now.timeline if now else None
+
+
+def _size(timeline: Timeline) -> int:
+    return len(timeline.shown.digests) + _ID_BYTES * len(timeline.ids)
