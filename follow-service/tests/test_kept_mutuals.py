@@ -72,6 +72,13 @@ def test_a_search_is_made_once_and_then_kept(circle, pages, aws):
     assert searched(aws) == 0
 
 
+def test_to_walk_through_a_list_once_is_not_to_ask_for_it_again(circle, pages, kept):
+    """A day is for a search whose first page somebody wants once more."""
+    for lives in (mutual_searches.FIRST_SECONDS, mutual_searches.SECONDS):
+        assert pages("alice", PATH, 4)[0] == circle
+        assert {*kept.lives.values()} == {lives}
+
+
 def test_a_page_says_how_old_its_search_is(circle, call, clock):
     """From its beginning, however often it was shown, or gone on with, since."""
     assert "Age" not in call("alice", f"GET {PATH}").headers

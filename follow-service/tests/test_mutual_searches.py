@@ -60,7 +60,8 @@ def test_redis_keeps_for_a_day_only_what_is_asked_for_again(single, pair):
         for lives in (FIRST_SECONDS, SECONDS):
             searches.keep(pair, DEAR + 1, search, NOW + 60_000)
             assert lives - 120 < single.redis.ttl(mutual_searches.key(pair)) <= lives - 60
-            search = searches.find(pair, DEAR + 1)
+            assert not searches.find(pair, DEAR + 1, is_first_page=False).has_changed
+            search = searches.find(pair, DEAR + 1, is_first_page=True)
             assert search.began_at == NOW
         assert not search.has_changed  # and is not written with each page
 
@@ -69,7 +70,7 @@ def test_a_redis_that_is_not_there_disturbs_nobody(pair):
     outcomes = []
     with closing(Nodes("redis://127.0.0.1:9/0", 0.2, 0.2)) as nodes:
         searches = KeptSearches(RedisSearches(nodes), lambda *told: outcomes.append(told))
-        assert searches.find(pair, DEAR + 1) is None
+        assert searches.find(pair, DEAR + 1, is_first_page=True) is None
         searches.keep(pair, DEAR + 1, Search(">", NOW, has_changed=True), NOW)
     assert outcomes == [("mutuals", "away", 1)]
 

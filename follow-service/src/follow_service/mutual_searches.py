@@ -4,13 +4,13 @@
 |---|---|---|---|
 | `mutuals:{USER}:OTHER` | string | a search for whom USER follows and who follow OTHER | 10 minutes, or 24 hours |
 
-Rule: a search is kept, and no answer. Who was found is a candidate again for each page, and is confirmed and looked at
-for the caller anew: a kept search shows nobody whom a new one would not. What it may lack is who came since it began,
-or was not in the index by then; its age says how long ago that was.
-Rule: 24 hours from its beginning are for a search that is asked for again. Who walks through many pairs asks for each
-once, and what is kept of that is forgotten soon.
-Rule: a search is kept from the top of the list that it goes through, without a hole. A page that goes on at a place
-which it does not know is searched anew from there, and that is not kept.
+Rule: candidates are kept, not answers. For each page they are confirmed in the tables, and it is asked anew whom the
+caller may see: a kept search shows nobody whom a new one would not. It may lack who followed after it began, or was not
+in the index by then; its age says how long ago that was.
+Rule: a search lives for 10 minutes, or for 24 hours from its beginning once its first page is asked for again. Who goes
+through many pairs asks for each first page once, and what is kept of that is forgotten soon.
+Rule: a search is kept from the top of the list that it goes through, without a hole. A cursor that it does not contain
+begins another search, which is not kept.
 """
 
 import json
@@ -22,10 +22,10 @@ from typing import NamedTuple, Protocol
 from follow_service.lists import Row
 from murmuration_runtime.errors import StoreAwayError
 
-DEAR = 10_000  # followers: whoever has more is looked at by many, and each search reads 5,000 keys of one partition
+DEAR = 10_000  # followers: of whoever has more a search is worth keeping: many ask, and a page may read 5,000 keys
 SECONDS = 86_400
 FIRST_SECONDS = 600  # that a search is kept which nobody has asked for again
-MOST = 1_000  # who was found; where there are more, each candidate that is read anew is likely to be one
+MOST = 1_000  # people who are kept of a search; where there are more, a few candidates fill a page
 _SECOND = 1_000  # ms
 HIT, MISS, AWAY = "hit", "miss", "away"
 
@@ -69,7 +69,7 @@ class Search:
             self.has_changed = True
 
     def age(self, now: int) -> int:
-        """Return how many seconds ago it began; never less than none, for clocks differ."""
+        """Return how many seconds ago it began; never below 0, for clocks differ."""
         return max(0, (now - self.began_at) // _SECOND)
 
 
@@ -84,16 +84,19 @@ class Store(Protocol):
 
 
 class KeptSearches:
-    """The searches of pairs of whom the other has so many followers; none without a store, or while it is away."""
+    """The kept searches of pairs whose other has many followers; none without a store, or while it is away."""
 
     def __init__(self, store: Store | None, count: Callable[[str, str, int], object], dear: int = DEAR) -> None:
-        """count: is told what was looked for, whether it was kept, and how often."""
+        """count: is told what was looked for, whether it was kept, and how many.
+
+        dear: more followers than this are many.
+        """
         self._store = store
         self._count = count
         self._dear = dear
 
-    def find(self, pair: Pair, followers_count: int) -> Search | None:
-        """Return what is kept of a pair."""
+    def find(self, pair: Pair, followers_count: int, *, is_first_page: bool) -> Search | None:
+        """Return what is kept of a pair; for its first page, it is asked for again."""
         if self._store is None or followers_count <= self._dear:
             return None
         try:
@@ -102,12 +105,12 @@ class KeptSearches:
             self._count("mutuals", AWAY, 1)
             return None
         self._count("mutuals", HIT if found else MISS, 1)
-        if found and not found.is_asked_again:
+        if found and is_first_page and not found.is_asked_again:
             found.is_asked_again = found.has_changed = True
         return found
 
     def keep(self, pair: Pair, followers_count: int, search: Search, now: int) -> None:
-        """Keep what was found, if it is more than before, or asked for again; it never lives longer than its day."""
+        """Keep a search that has grown, or was asked for again just now; it never lives longer than its day."""
         left = (SECONDS if search.is_asked_again else FIRST_SECONDS) - search.age(now)
         if self._store and followers_count > self._dear and search.has_changed and left > 0:
             with suppress(StoreAwayError):  # the next page searches for itself
@@ -122,7 +125,7 @@ def to_text(search: Search) -> str:
 
 
 def from_text(text: str) -> Search:
-    """Read it."""
+    """Read what to_text wrote."""
     mark, began_at, is_whole, is_asked_again, rest, found = json.loads(text)
     rows = [Row(*each) for each in found], Row(*rest) if rest else None
     return Search(mark, began_at, *rows, is_whole, is_asked_again)

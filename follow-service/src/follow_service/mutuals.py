@@ -63,7 +63,7 @@ def page(
     other = check_open(people, viewer_id, pair.other_id) if pair.other_id != pair.user_id else user
     after, mark = from_cursor(cursor, MARKS)
     followers = other.profile.followers_count
-    kept = searches.find(pair, followers)
+    kept = searches.find(pair, followers, is_first_page=after is None)
     if kept and not kept.knows(after, mark):
         kept = None
     if after is None:

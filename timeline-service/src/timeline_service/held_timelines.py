@@ -1,7 +1,8 @@
 """The newest of home timelines, held in the process for their readers' next pages.
 
-Rule: each page asks the cache whether what is held has changed, and shows it only if it has not; so no page lacks what
-another one showed, whichever process that was. Only what has changed is sent. Who was away longest is dropped first.
+Rule: each page asks Redis whether the held timeline is still as it stands there, and uses it only if so; so no process
+shows an older one than another has shown. One that has changed is sent again, whole. The one that was read longest ago
+is dropped first.
 """
 
 import threading
@@ -24,7 +25,7 @@ class HeldTimelines:
         self._changing = threading.Lock()
 
     def newest(self, user_id: str, count: int) -> Timeline | None:
-        """Return a timeline as it is now, with at least so many of its newest ids; None if it is cold."""
+        """Return a timeline as it is now, with so many of its newest ids or more; None if it is cold."""
         now = self._cached.look({user_id: self._held.get(user_id)}, count)[user_id]
         with self._changing:
             if was := self._held.pop(user_id, None):

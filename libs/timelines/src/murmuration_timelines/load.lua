@@ -1,9 +1,10 @@
--- Read timelines that the reader may have already. ARGV: version; how many of the newest ids, or 0 for all; then of each its
--- timeline, its shown, what the first release had, and the state in which the reader has it, or "".
--- Of each: nothing if it is cold; else how long it lives yet. And unless it is as the reader has it: its ids in one text, because
--- that is faster by half; its shown; its state. That is another after each write: in one edition a list only grows, or is cut, and
--- then its last id is a newer one.
-local own, count, found = prefix(ARGV[1]) .. ';', tonumber(ARGV[2]) - 1, {}
+-- Read timelines of which the reader may hold a copy. ARGV: version; how many of the newest ids, or 0 for all; then of each its
+-- timeline, its shown, what the first release had, and the state of the reader's copy, or "" without one.
+-- Returns of each: nothing if it is cold; else its seconds to live; and if its state is not that of the copy, its ids joined by
+-- spaces (which is faster than a list), its shown, and its state.
+-- The state (head, length, oldest id) changes with every write: in one edition a list only grows or is cut, and a cut leaves a
+-- newer oldest id.
+local own, to, found = prefix(ARGV[1]) .. ';', tonumber(ARGV[2]) - 1, {}
 for i = 3, #ARGV, 4 do
   local timeline, one = ARGV[i], false
   local shown = redis.call('GET', ARGV[i + 1])
@@ -13,7 +14,7 @@ for i = 3, #ARGV, 4 do
       local state = table.concat({ shown:match('^[^ ]*'), redis.call('LLEN', timeline), last }, ' ')
       one = { redis.call('TTL', timeline) }
       if state ~= ARGV[i + 3] then
-        one = { one[1], table.concat(redis.call('LRANGE', timeline, 0, count), ' '), shown, state }
+        one = { one[1], table.concat(redis.call('LRANGE', timeline, 0, to), ' '), shown, state }
       end
     end
   end

@@ -1,14 +1,14 @@
 """One kind of timeline in Redis: the home timelines, or the authors' own. What is read, and what is built.
 
-Rule of a rebuild: first `begin` leaves a marker, then everything is read from the database, then `commit` puts the
-timeline in the marker's place, and only there. A tweet that arrives after the marker lands above it and is merged in;
-one that arrived before it is among its author's recent ones. A follow that changes after the marker changes that, and
-`commit` is refused until `renew` has said that the follows are read again; one that changed before is in the table, and
-noted where the index lags. A marker that is not renewed is gone after seconds, and with it the right to commit.
+Rule of a rebuild: first `begin` leaves a marker, then everything is read from the database, then `commit` replaces the
+marker by the timeline, and fails if it is gone. A tweet that arrives after the marker lands above it and is merged in;
+one that arrived before it is among its author's recent ones. A follow that changes after the marker flags it with "~",
+and `commit` fails until `renew` has taken the flags off, before the follows are read again; one that changed before is
+in the table, and in `noted` where the index lags. A marker that is not renewed is gone after seconds.
 
-Rule of a renewal in place: a warm timeline goes on to serve while another is built from the database, and is replaced
-by that if no follow has changed since it was loaded, which its edition tells. What has arrived since is what it did not
-have then. So `load` comes first, then everything is read.
+Rule of a replacement: a warm timeline serves while another is built from the database. The new one takes its place if
+no follow has changed since the old one was loaded, which the edition tells; ids that the old one has got since are
+merged in. So `load` comes first, then the database is read.
 """
 
 import random
@@ -31,7 +31,7 @@ from murmuration_timelines.shown import Shown
 
 @dataclass(frozen=True)
 class Held:
-    """A warm timeline that a reader holds, how many ids of it they asked for, and the state in which it was."""
+    """A warm timeline that a reader holds, how many ids of it they asked for (inf: all), and its state in Redis."""
 
     timeline: Timeline
     asked: float
@@ -64,11 +64,10 @@ class CachedTimelines:
     def look(
         self, held: Mapping[str, Held | None], count: int | None = None, *, renew: bool = True
     ) -> dict[str, Held | None]:
-        """Return these with all of their ids or about so many, as they are now; None for each that is cold.
+        """Return timelines as they are now, with all ids or so many of the newest; None for each that is cold.
 
-        What is held, and has not changed since, is not sent again. Those on nodes that do not answer are left out, as
-        long as one node does. A read renews the expiry.
-        renew: False if nobody reads them, and they are only looked at.
+        A held one that has not changed since comes back as it is, maybe with more ids. Those on nodes that do not
+        answer are left out, as long as one node does. renew: a read lets them live on; False if nobody reads them.
         """
         owners = {
             (*self._keys(owner_id), one.state if one and one.asked >= (count or inf) else ""): owner_id
@@ -102,7 +101,7 @@ class CachedTimelines:
         return token if begun else None
 
     def renew(self, owner_id: str, token: str, *, look_again: bool = False) -> bool:
-        """Let the marker live on; False if it is gone. look_again: takes its "~" off, to read the follows again."""
+        """Let the marker live on; False if it is gone. look_again: takes its "~" off: the follows are read again."""
         args = (self._version, token, layout.REBUILD_SECONDS, int(look_again))
         with self._nodes.errors_named():
             return bool(self._nodes.call(RENEW, self._keys(owner_id)[:1], args))
@@ -115,7 +114,7 @@ class CachedTimelines:
             return bool(self._nodes.call(COMMIT, self._keys(owner_id), args))
 
     def replace(self, owner_id: str, was: Timeline, timeline: Timeline) -> bool:
-        """Put the timeline in place of a whole warm one; False if that is cold by now, or replaced, or shows others."""
+        """Put the timeline in place of the warm one that was loaded; False if that is cold, or of another edition."""
         if was.head is None:
             return False
         args: list[Argument] = [self._version, was.head.edition, *self._ages(), timeline.shown.digests]
@@ -149,6 +148,6 @@ def _timeline(ids: bytes, shown: bytes) -> Timeline:
 
 
 def _down_to_floor(timeline: Timeline) -> Sequence[str]:
-    """Return the ids, and the floor behind them where it is none of them."""
+    """Return the ids, and the floor behind them unless it is the last of them."""
     ids = timeline.ids
     return ids if ids and ids[-1] == timeline.floor else [*ids, timeline.floor]
