@@ -28,7 +28,7 @@ KEYS = (*reset_timelines.OF_A_USER, layout.noted, layout.recent, layout.body)
                 *(scripts.RECENT, scripts.BODIES, scripts.FILL),
             ),
         ),
-        ("fanout-worker", (scripts.INSERT, scripts.NOTE, scripts.AGREE, scripts.REMEMBER, scripts.RESET)),
+        ("fanout-worker", (scripts.INSERT, scripts.NOTE, scripts.AGREE, scripts.REMEMBER, scripts.RESET, scripts.LOAD)),
     ],
 )
 def test_a_user_may_do_what_its_scripts_do(user, runs):

@@ -27,23 +27,36 @@ def test_what_has_not_changed_is_not_read_again():
     world.follow("ann", "bob")
     world.dust_settles()
     assert "bob" in held.newest("ann", 60).shown
-    assert held.newest("ann", 61) is not held.newest("bob", 60)
+    before = held.newest("ann", 60)
+    assert held.newest("ann", 61) is not before
+
+
+def test_a_shorter_page_is_cut_from_a_longer_one():
+    """It is as if no more had been read: whether enough of it shows is told of the whole list, not of what is held."""
+    world = readers("ann", "ann", "ann")
+    held = HeldTimelines(world.cache.home)
+    ids = held.newest("ann", 60).ids
+    short = held.newest("ann", 2)
+    assert (short.ids, short.floor) == (ids[:2], ids[1])
+    assert held.newest("ann", 60).ids == ids
 
 
 def test_what_is_cold_is_not_held():
     """It was evicted, and another process may have built it since."""
-    world = readers("ann")
-    held = HeldTimelines(world.cache.home)
-    assert held.newest("bob", 60) is None
-    held.newest("ann", 60)
+    world = readers("ann", "bob", "eve")
+    held = HeldTimelines(world.cache.home, 2_500)
+    assert held.newest("nobody", 60) is None
+    bob, _ = held.newest("bob", 60), held.newest("ann", 60)
     world.evict("ann")
     assert held.newest("ann", 60) is None
+    held.newest("eve", 60)  # in the room of ann's
+    assert held.newest("bob", 60) is bob
 
 
 def test_who_was_away_longest_is_dropped_when_there_is_no_room():
-    """A timeline with one id takes some 90 bytes."""
+    """A timeline with one id takes some 1,100 bytes."""
     world = readers("ann", "bob", "eve")
-    held = HeldTimelines(world.cache.home, 200)
+    held = HeldTimelines(world.cache.home, 2_500)
     ann, bob = held.newest("ann", 60), held.newest("bob", 60)
     assert held.newest("ann", 60) is ann
     held.newest("eve", 60)

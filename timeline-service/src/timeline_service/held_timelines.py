@@ -6,12 +6,14 @@ is dropped first.
 """
 
 import threading
+from dataclasses import replace
 
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.redis_timelines import CachedTimelines, Held
 
 MOST_BYTES = 32_000_000
 _ID_BYTES = 80  # of an id of 19 digits, as Python has it
+_OTHER_BYTES = 1_000  # of a timeline without ids
 
 
 class HeldTimelines:
@@ -25,7 +27,7 @@ class HeldTimelines:
         self._changing = threading.Lock()
 
     def newest(self, user_id: str, count: int) -> Timeline | None:
-        """Return a timeline as it is now, with so many of its newest ids or more; None if it is cold."""
+        """Return a timeline as it is now, with so many of its newest ids; None if it is cold."""
         now = self._cached.look({user_id: self._held.get(user_id)}, count)[user_id]
         with self._changing:
             if was := self._held.pop(user_id, None):
@@ -35,8 +37,13 @@ class HeldTimelines:
                 self._bytes += _size(now.timeline)
             while self._bytes > self._most_bytes:
                 self._bytes -= _size(self._held.pop(next(iter(self._held))).timeline)
-        return now.timeline if now else None
+        return _cut(now.timeline, count) if now else None
+
+
+def _cut(timeline: Timeline, count: int) -> Timeline:
+    ids = timeline.ids
+    return replace(timeline, ids=ids[:count], floor=ids[count - 1]) if len(ids) > count else timeline
 
 
 def _size(timeline: Timeline) -> int:
-    return len(timeline.shown.digests) + _ID_BYTES * len(timeline.ids)
+    return _OTHER_BYTES + len(timeline.shown.digests) + _ID_BYTES * len(timeline.ids)

@@ -191,8 +191,11 @@ class FakeScripts:
         if not self._is_warm(version, timeline, shown, before):
             return None
         ids, shows = self.values[timeline], self.values[shown]
-        now = f"{ids} {shows}"
-        return [-1] if now == state else [-1, " ".join(ids[: count or None]).encode(), shows, now.encode()]
+        head = shows.decode(errors="replace").partition(" ")[0]
+        if (now := f"{head} {ids}") == state:
+            return [-1]
+        changed = [-1, " ".join(ids[: count or None]).encode(), now.encode()]
+        return changed if state.startswith(f"{head} ") else [*changed, shows]
 
     def _is_warm(self, version: str, timeline: str, shown: str, before: str) -> bool:
         ids: Sequence[str] = self.values.get(timeline, ())

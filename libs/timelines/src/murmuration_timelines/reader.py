@@ -39,18 +39,16 @@ class TimelineReader:
 
     def check(self) -> None:
         """Raise RedisAwayError unless Redis answers, and RedisRefusedError unless it lets us read a timeline."""
-        self._nodes.check(lambda: self.home.load([layout.NOBODY]))
+        self._nodes.check(self._load_nobody)
 
     def check_pages(self) -> None:
         """Raise the same unless it lets us read all else that pages do: rights of which `check` needs none."""
 
         def use() -> None:
-            self.home.load([layout.NOBODY])
+            self._load_nobody()
             self.noted(layout.NOBODY)
             self.edges_settled()
             self.read_ahead(layout.NOBODY)
-            with self._nodes.errors_named():
-                self._nodes.command("LLEN", layout.home_timeline(layout.NOBODY))
 
         self._nodes.check(use)
 
@@ -112,6 +110,11 @@ class TimelineReader:
         seconds = layout.BODY_SECONDS, layout.TOMBSTONE_SECONDS, layout.RIGHT_SECONDS
         with self._nodes.errors_named():
             self._nodes.gather(FILL, (self._version, *seconds), items)
+
+    def _load_nobody(self) -> None:
+        self.home.load([layout.NOBODY])
+        with self._nodes.errors_named():
+            self._nodes.command("LLEN", layout.home_timeline(layout.NOBODY))  # of a warm one load asks that, too
 
     def _timelines(self, *names: Callable[[str], str]) -> CachedTimelines:
         def keys(owner_id: str) -> Item:

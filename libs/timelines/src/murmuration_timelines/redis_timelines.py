@@ -83,11 +83,10 @@ class CachedTimelines:
                     found[owner_id] = None
                     continue
                 left, *changed = said
+                was = held[owner_id]
                 if changed:
-                    ids, shown, state = changed
-                    found[owner_id] = Held(_timeline(ids, shown), count or inf, state.decode())
-                else:
-                    found[owner_id] = held[owner_id]
+                    was = Held(_timeline(*changed, was=was), count or inf, changed[1].decode())
+                found[owner_id] = was
                 if renew:
                     self._prolong(item, left)
         return found
@@ -140,10 +139,14 @@ class CachedTimelines:
                     self._nodes.command("EXPIRE", key, layout.TIMELINE_SECONDS)
 
 
-def _timeline(ids: bytes, shown: bytes) -> Timeline:
+def _timeline(ids: bytes, _state: bytes, shown: bytes = b"", *, was: Held | None) -> Timeline:
+    """Read what was sent; whom it shows is not sent if that is what it was."""
     down = ids.decode().split(" ")
-    head, _, digests = shown.partition(b" ")
-    known = Shown(digests), read_head(head.decode())
+    if shown or not was:
+        head, _, digests = shown.partition(b" ")
+        known: tuple[Shown, Head | None] = Shown(digests), read_head(head.decode())
+    else:
+        known = was.timeline.shown, was.timeline.head
     return Timeline(down[:-1] if down[-1] == BEGINNING else down, down[-1], *known)
 
 
