@@ -96,7 +96,7 @@ def _finish(store: DynamoDbLocal, chance: random.Random) -> int:
 def _left(store: DynamoDbLocal) -> int:
     edges = _count(store, "followers", "followee_id", GONE)
     edges += _count(store, "followers", "follower_id", GONE, "by_follower")
-    return edges + _count(store, "follow_requests", "followee_id", OPENED)
+    return edges + _count(store, "follow_requests", "followee_id", OPENED, pending=True)
 
 
 def _nobody_is_due(store: DynamoDbLocal) -> bool:
@@ -131,7 +131,8 @@ def _patient(store: DynamoDbLocal) -> Any:
     return boto3.client("dynamodb", endpoint_url=store.url, config=config)
 
 
-def _count(store: DynamoDbLocal, table: str, name: str, value: str, index: str = "") -> int:
+def _count(store: DynamoDbLocal, table: str, name: str, value: str, index: str = "", *, pending: bool = False) -> int:
+    """Count rows; pending: but requests that were accepted, of which a kill leaves one to expire."""
     pages = (
         store.client()
         .get_paginator("query")
@@ -139,6 +140,7 @@ def _count(store: DynamoDbLocal, table: str, name: str, value: str, index: str =
             TableName=table,
             **({"IndexName": index} if index else {"ConsistentRead": True}),
             Select="COUNT",
+            **({"FilterExpression": "attribute_not_exists(accepted_at)"} if pending else {}),
             KeyConditionExpression="#name = :value",
             ExpressionAttributeNames={"#name": name},
             ExpressionAttributeValues={":value": _text(value)},
