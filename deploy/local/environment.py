@@ -80,7 +80,7 @@ class Stack:
             "SUGGESTIONS_REDIS_URL": f"redis://{self.address('SUGGESTIONS_REDIS_PORT')}/0",
             "GRAPH_REDIS_URL": f"redis://{self.address('GRAPH_REDIS_PORT')}/0",
             "SUGGESTIONS_FOLDER": f"file://{self.directory}/suggestions",
-            **wide_limits.ENVIRONMENT,
+            **{name: os.environ.get(name) or wide for name, wide in wide_limits.ENVIRONMENT.items()},
             "JWT_JWKS_URL": f"{self.address('GATEWAY_PORT')}/.well-known/jwks.json",
             "JWT_ISSUER": ISSUER,
             "JWT_AUDIENCE": AUDIENCE,

@@ -212,3 +212,19 @@ def test_a_taken_port_is_named_with_its_variable():
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert f"port {port} is taken: free it, or choose another with REDIS_PORT=" in run.stderr
+
+
+def test_a_budget_of_the_stack_can_be_lowered_from_outside():
+    """Else nobody could try a 429 on a laptop; the others stay as wide as they are."""
+    tells = "from environment import configured; told = configured('nobodys').environment()\n"
+    tells += "print(told['LIMIT_TWEETS_BURST'], told['LIMIT_TWEETS_A_DAY'])"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LIMIT_")}
+    run = subprocess.run(
+        [sys.executable, "-c", tells],
+        cwd=REPO / "deploy/local",
+        env=environment | {"LIMIT_TWEETS_BURST": "3"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "3 1000000000\n"
