@@ -1,7 +1,8 @@
 """How the system is doing, on one screen: who is ready, how far streams and topics are worked off, gaps, dead letters.
 
 It reads what all share (leases, ledgers, Kafka) and each admin port; it exits with 1 if a line needs somebody.
-Run it with `make health`, or anywhere with the environment of a service: python deploy/local/health.py
+Run it with `make health`. It knows the processes of a local stack alone; for a cluster see
+docs/operations.md#health-of-a-cluster.
 """
 
 import os
