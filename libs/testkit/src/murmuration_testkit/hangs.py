@@ -10,10 +10,11 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from statistics import median, quantiles
 from typing import NamedTuple
 
@@ -27,10 +28,18 @@ from murmuration_testkit.waiting import eventually
 
 EDGES = [service.name for service in SERVICES.values() if service.is_edge]
 PAGE, PROFILE, TWEET, FOLLOW, STRANGER = ACTS = ("page", "profile", "tweet", "follow", "stranger")
+SERVICE = {
+    PAGE: "timeline-service",
+    PROFILE: "follow-service",
+    TWEET: "tweet-service",
+    FOLLOW: "follow-service",
+    STRANGER: "timeline-service",
+}
 GOOD = {PAGE: 200, PROFILE: 200, TWEET: 201, FOLLOW: 204, STRANGER: 401}
 REQUEST_S, SLACK_S = 2.0, 1.0  # slack for a busy machine
 PROBED_S = 0.1
-NOTICED_S = 1.5  # after which nobody waits for a store that hangs
+NOTICED_S = 1.5  # after which nobody waits for a store that hangs, once GIVEN_UP calls of a service waited in vain
+GIVEN_UP = 4  # murmuration_runtime.dynamo_gate has the same
 QUICK_S = 0.45  # the patience with Redis is half a second
 RECOVERED_S = 5.0
 _http = urllib3.PoolManager(maxsize=32, timeout=20, retries=False)
@@ -93,19 +102,19 @@ class People:
     def _ask(self, act: str) -> Answer:
         me, other = random.sample(self._writers, 2)
         reader = random.choice(self._readers)
-        method, service, path, headers, json = {
-            PAGE: ("GET", "timeline-service", "/v1/timeline", reader.headers, None),
-            STRANGER: ("GET", "timeline-service", "/v1/timeline", self._stranger, None),
-            PROFILE: ("GET", "follow-service", f"/v1/users/{other.user_id}", me.headers, None),
-            FOLLOW: ("POST", "follow-service", f"/v1/users/{other.user_id}/follow", me.headers, None),
-            TWEET: ("POST", "tweet-service", "/v1/tweets", me.headers, {"text": "something"}),
+        method, path, headers, json = {
+            PAGE: ("GET", "/v1/timeline", reader.headers, None),
+            STRANGER: ("GET", "/v1/timeline", self._stranger, None),
+            PROFILE: ("GET", f"/v1/users/{other.user_id}", me.headers, None),
+            FOLLOW: ("POST", f"/v1/users/{other.user_id}/follow", me.headers, None),
+            TWEET: ("POST", "/v1/tweets", me.headers, {"text": "something"}),
         }[act]
         began = time.monotonic()
         headers = {
             **headers,
             "Connection": "close",
         }  # an edge ends what lies idle for two seconds: a client must not race it
-        answer = _http.request(method, _address(service) + path, headers=headers, json=json)
+        answer = _http.request(method, _address(SERVICE[act]) + path, headers=headers, json=json)
         kind = answer.headers.get("Content-Type", "")
         retry = answer.headers.get("Retry-After", "")
         is_problem = kind == "application/problem+json" and (answer.status != 503 or retry.isdecimal())  # noqa: PLR2004
@@ -183,7 +192,9 @@ def _judged(
     for each in meanwhile:
         by_act[each.act].append(each)
     for act, some in by_act.items():
-        later = [each.seconds for each in some if each.at > began + NOTICED_S]
+        asked = [each for each in meanwhile if SERVICE[each.act] == SERVICE[act] and each.at + each.seconds > began]
+        noticed = max(began + NOTICED_S, _given_up(asked))
+        later = [each.seconds for each in some if each.at > noticed]
         if later and median(later) > QUICK_S:
             found.append(f"{act} still waited for {store}: a median of {median(later):.2f} s")
     figures = [
@@ -194,6 +205,12 @@ def _judged(
     figures.append(f"{len(probes.took)} probes, slowest {max(probes.took):.3f} s")
     figures.append(f"last refusal {late:.1f} s after it went on" if refused else "nothing refused")
     return Outcome(found, "; ".join(figures))
+
+
+def _given_up(answers: Iterable[Answer]) -> float:
+    """Return when so many calls of a service had waited in vain that it asks the store no more; inf if never."""
+    in_vain = sorted(each.at + each.seconds for each in answers if each.seconds > QUICK_S)
+    return in_vain[GIVEN_UP - 1] if len(in_vain) >= GIVEN_UP else inf
 
 
 def _shows(reader: Person, tweet_ids: set[str]) -> bool:
