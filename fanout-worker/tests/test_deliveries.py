@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import TOPICS, MuteChanged, Source, TweetCreated, TweetDeleted
-from murmuration_runtime.errors import StoreAwayError
+from murmuration_runtime.errors import RedisAwayError, StoreAwayError
 from murmuration_runtime.metrics import METRICS
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines.layout import BEGINNING
@@ -27,8 +27,13 @@ def deliver(memory, *events):
 
 def delivered(memory, event):
     """Try once, as libs/worker does until it succeeds."""
+    return delivered_at_once(memory, [event])
+
+
+def delivered_at_once(memory, events):
+    """Try them all once, as one batch."""
     with suppress(StoreAwayError):
-        deliver(memory, event)
+        deliver(memory, *events)
         return True
 
 
@@ -243,6 +248,46 @@ def test_a_fan_out_that_is_interrupted_goes_on_from_its_page():
     assert asked == [(f"fan-{n}", f"fan-{n + 1}") for n in (0, 0, 2, 2, 4, 4, 6, 6)]
     assert memory.ids("fan-7") == ["1700000000000000001", "0"]
     assert memory.authors["bob"].since
+
+
+@pytest.mark.parametrize("silent", ["bob", "fan-0", "fan-3"])
+def test_a_node_of_redis_that_hangs_holds_up_nobody_on_the_others(silent):
+    """Whether it has the author, who comes first, or a follower of any page; its own part comes with the next try."""
+    memory, reached = Memory(), {}
+    memory.edges = {(f"fan-{n}", "bob") for n in range(5)}
+    everybody = {"bob", *(f"fan-{n}" for n in range(5))}
+    for user in everybody:
+        memory.warm(user)
+    memory.nodes.silent = {silent}
+    events = [tweet("1700000000000000001"), tweet("1700000000000000002")]
+    with pytest.raises(RedisAwayError):
+        memory.deliveries().deliver(events, reached)
+    both = ["1700000000000000002", "1700000000000000001", "0"]
+    assert {user for user in everybody if memory.ids(user) == both} == everybody - {silent}
+    memory.asked.clear()
+    with pytest.raises(RedisAwayError):
+        memory.deliveries().deliver(events, reached)
+    pages = [call for call in memory.asked if call[0] == "insert" and call[1:] != ("bob", "bob")]
+    assert len(pages) <= len(events)
+    memory.nodes.silent = set()
+    memory.deliveries().deliver(events, reached)
+    assert {user for user in everybody if memory.ids(user) == both} == everybody
+    assert memory.recent("bob") == {"1700000000000000001", "1700000000000000002"}
+
+
+def test_a_node_that_hangs_holds_up_no_other_new_follower():
+    """Of a followee whom many began to follow, who is elsewhere sees them at once."""
+    memory, fans = Memory(), [f"fan-{n}" for n in range(40)]
+    for fan in fans:
+        memory.warm(fan)
+    memory.edges = {(fan, "bob") for fan in fans}
+    memory.nodes.silent = {"fan-3", "fan-20"}
+    events = [follow(n, fan) for n, fan in enumerate(fans)]
+    assert not delivered_at_once(memory, events)
+    memory.nodes.silent, silent = set(), memory.nodes.silent
+    assert {fan for fan in fans if "bob" not in memory.followees(fan)} == silent
+    assert delivered_at_once(memory, events)
+    assert all("bob" in memory.followees(fan) for fan in fans)
 
 
 def test_what_an_account_said_is_read_once_for_many_new_followers():

@@ -1,23 +1,26 @@
 """What each event does to the timelines.
 
 Rule: every step is safe to repeat, so an event that a store interrupts is delivered again, a tweet from the page of
-followers that it has reached. A tweet is added to its author's recent ones before the author and the followers are
-read: a demotion or a follow that these reads missed finds it there. A FollowChanged or MuteChanged is only a hint to
-look at the rows: what the tables say now is what the timeline is made to say, unless another hand was faster; then they
-are looked at again. All that changed of one followee is looked at together. A block needs nothing here: it takes the
-follows of both away in its own transaction.
+followers that it has reached. A node of Redis that does not answer holds up nobody on the others: the first try of a
+tweet goes on to its last follower, and fails then. A tweet is added to its author's recent ones before the author and
+the followers are read: a demotion or a follow that these reads missed finds it there. Where that failed no follower
+counts as reached. A FollowChanged or MuteChanged is only a hint to look at the rows: what the tables say now is what
+the timeline is made to say, unless another hand was faster; then they are looked at again. All that changed of one
+followee is looked at together. A block needs nothing here: it takes the follows of both away in its own transaction.
 """
 
 import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts import Event, FollowChanged, MuteChanged, TweetCreated, TweetDeleted
 from contracts.ids import first_id
 from fanout_worker.metrics import DELETION_LAG, DONE, INSERTED, LAG, PROMOTED
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_timelines.celebrities import Author
 from murmuration_timelines.layout import CAP
 from murmuration_timelines.writer import TimelineWriter
@@ -63,8 +66,29 @@ class Celebrities(Protocol):
 class Reach:
     """How far a tweet has come."""
 
-    last: str | None = None  # of the followers whose page was written
+    last: str | None = None  # of the followers whose page was written, as all before it
     followers: int = 0  # up to there
+    ended: bool = False  # a try came to the last page, whatever Redis did not take
+
+
+class Faults:
+    """What Redis did not take while everything else is tried."""
+
+    def __init__(self) -> None:
+        self.first: RedisAwayError | None = None
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Go on after a fault."""
+        try:
+            yield
+        except RedisAwayError as fault:
+            self.first = self.first or fault
+
+    def end(self) -> None:
+        """Raise the first."""
+        if self.first:
+            raise self.first
 
 
 class Deliveries:
@@ -107,50 +131,67 @@ class Deliveries:
         """
         reached = {} if reached is None else reached
         changed: defaultdict[str, list[str]] = defaultdict(list)
+        faults = Faults()
         for event in events:
-            match event:
-                case TweetCreated():
-                    self.fan_out(event.tweet_id, event.author_id, reached.setdefault(event.tweet_id, Reach()))
-                    LAG.observe(max(0, self._now() - event.occurred_at) / 1000)
-                case TweetDeleted():
-                    self.set_tombstone(event.tweet_id)
-                    deleted_at = event.recorded_at if event.occurred_at is None else event.occurred_at
-                    if deleted_at is not None:
-                        DELETION_LAG.observe(max(0, self._now() - deleted_at) / 1000)
-                case FollowChanged():
-                    changed[event.followee_id].append(event.follower_id)
-                case MuteChanged():
-                    changed[event.muted_id].append(event.muter_id)
+            with faults.kept():
+                match event:
+                    case TweetCreated():
+                        self.fan_out(event.tweet_id, event.author_id, reached.setdefault(event.tweet_id, Reach()))
+                        LAG.observe(max(0, self._now() - event.occurred_at) / 1000)
+                    case TweetDeleted():
+                        self.set_tombstone(event.tweet_id)
+                        deleted_at = event.recorded_at if event.occurred_at is None else event.occurred_at
+                        if deleted_at is not None:
+                            DELETION_LAG.observe(max(0, self._now() - deleted_at) / 1000)
+                    case FollowChanged():
+                        changed[event.followee_id].append(event.follower_id)
+                    case MuteChanged():
+                        changed[event.muted_id].append(event.muter_id)
         for followee_id, follower_ids in changed.items():
-            self.refresh_followee(followee_id, follower_ids)
+            with faults.kept():
+                self.refresh_followee(followee_id, follower_ids)
+        faults.end()
         for event in events:
             DONE.labels(type(event).__name__).inc()
 
     def fan_out(self, tweet_id: str, author_id: str, reach: Reach | None = None) -> None:
         """Bring a tweet to its author's timelines, and unless the author is a celebrity to all that follow them."""
         reach = reach or Reach()
-        self._timelines.add_recent(author_id, tweet_id)
+        faults = Faults()
+        trying = nullcontext if reach.ended else faults.kept
+        with trying():
+            self._timelines.add_recent(author_id, tweet_id)
         author = self._author(author_id)
         pages = self._follows.followers(author_id, reach.last) if author.is_pushed(tweet_id) else iter(())
-        INSERTED.inc(self._timelines.insert_own(author_id, tweet_id))
+        with trying():
+            INSERTED.inc(self._timelines.insert_own(author_id, tweet_id))
+        count = reach.followers
         for followers in filter(None, pages):
-            INSERTED.inc(self._timelines.insert(tweet_id, followers))
-            count = reach.followers + len(followers)
-            if author.since is None and reach.followers < self._threshold <= count:
+            with trying():
+                INSERTED.inc(self._timelines.insert(tweet_id, followers))
+            before, count = count, count + len(followers)
+            if author.since is None and before < self._threshold <= count:
                 self._promote(author_id)
-            reach.last, reach.followers = followers[-1], count
+            if not faults.first:
+                reach.last, reach.followers = followers[-1], count
             self._heartbeat()
+        reach.ended = True
+        faults.end()
 
     def refresh_followee(self, followee_id: str, follower_ids: Collection[str]) -> None:
         """Make the timelines of these users show a followee whom they follow and have not muted, and else not.
 
-        Repeat it for whom another hand was faster: nobody writes what they read before another did.
+        Repeat it for whom another hand was faster: nobody writes what they read before another did. Whose node does not
+        answer is left to the next try.
         """
-        while noted := self._timelines.note(followee_id, follower_ids):
+        silent: set[str] = set()
+        while noted := self._timelines.note(followee_id, follower_ids, silent=silent):
             followers = self._follows.followers_among(followee_id, noted)
             readers = followers - self._mutes.muters_among(followee_id, followers)
             latest = self._latest(followee_id) if readers else ()
-            follower_ids = self._timelines.agree(followee_id, noted, readers, latest)
+            follower_ids = self._timelines.agree(followee_id, noted, readers, latest, silent=silent)
+        if silent:
+            raise RedisAwayError(f"a node of Redis did not answer about {len(silent)} followers of {followee_id}")
 
     def set_tombstone(self, tweet_id: str) -> None:
         """Let every reader know that a tweet is deleted."""

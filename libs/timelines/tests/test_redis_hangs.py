@@ -137,6 +137,22 @@ def test_a_master_that_hangs_is_asked_once_for_a_page_of_followers(somebody):
         assert connections(hung) - before <= 1
 
 
+def test_a_follow_of_many_goes_on_without_those_of_a_master_that_hangs(somebody):
+    """They are named, so that the rest need not wait for them."""
+    users = [somebody() for _ in range(30)]
+    with redis_cluster() as cluster, closing(Nodes(cluster.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
+        timelines, hung = TimelineWriter(nodes), cluster.owner(layout.home_timeline(users[0]))
+        theirs = {user for user in users if cluster.owner(layout.home_timeline(user)) is hung}
+        timelines.note("bob", users)
+        hung.pause()
+        silent, unagreed = set(), set()
+        assert timelines.note("bob", users, silent=silent) == {}
+        assert timelines.agree("bob", dict.fromkeys(users, ""), users, [], silent=unagreed) == []
+        hung.resume()
+    assert silent == unagreed == theirs
+    assert len(theirs) < len(users)
+
+
 def test_nobody_waits_behind_another_who_connects():
     """The second call tries by itself, or gives up at once."""
     with ExitStack() as stack:

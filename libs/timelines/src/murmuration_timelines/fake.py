@@ -25,6 +25,7 @@ class FakeNodes(Nodes):
     def __init__(self) -> None:
         self._scripts = FakeScripts()
         self.away = False
+        self.silent: set[str] = set()  # whose keys live on a node that does not answer
         self.before: Hook = _nothing  # is told of each call: the script's or the command's name, and its keys
         self.after: Hook = _nothing
         known = {**vars(scripts), **vars(redis_settled)}
@@ -78,11 +79,17 @@ class FakeNodes(Nodes):
         args: Sequence[Argument],
         items: Sequence[Item],
         *,
-        whole: bool = True,  # noqa: ARG002 - the one answers, or is away
+        whole: bool = True,
     ) -> Answers:
         """Run a script with these arguments, and behind them the items."""
-        name, keys = self._names[script.sha], [item[0] for item in items]
-        return [(items, self._do(name, keys, lambda: self._scripts.run(name, *args, items)))] if items else []
+        name, heard = self._names[script.sha], [item for item in items if not self._is_silent(item[0])]
+        answers: Answers = []
+        if heard:
+            keys = [item[0] for item in heard]
+            answers.append((heard, self._do(name, keys, lambda: self._scripts.run(name, *args, heard))))
+        if len(heard) < len(items) and (whole or not heard):
+            raise _silence()
+        return answers
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
@@ -94,14 +101,21 @@ class FakeNodes(Nodes):
         self._do("ping", (), lambda: None)
         use()
 
+    def _is_silent(self, key: str) -> bool:
+        return key[key.find("{") + 1 : -1] in self.silent
+
     def _do(self, name: str, keys: Sequence[str], work: Callable[[], Any]) -> Any:
         """Do something as one call."""
-        if self.away:
-            raise RedisAwayError("Redis did not answer: this test has taken it away")
+        if self.away or any(map(self._is_silent, keys)):
+            raise _silence()
         self.before(name, keys)
         answer = work()
         self.after(name, keys)
         return answer
+
+
+def _silence() -> RedisAwayError:
+    return RedisAwayError("Redis did not answer: this test has taken it away")
 
 
 def _nothing(_name: str, _keys: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from murmuration_runtime.redis_nodes import Argument, Item, Nodes
+from murmuration_runtime.redis_nodes import Argument, Item, Nodes, Script
 from murmuration_runtime.redis_settled import RedisSettled
 from murmuration_runtime.settled import Partition
 from murmuration_timelines import layout
@@ -61,18 +61,25 @@ class TimelineWriter:
         """Insert the tweet into these users' home timelines, where they are warm; return into how many at least."""
         return self._insert(tweet_id, map(layout.home_timeline, user_ids))
 
-    def note(self, followee_id: str, follower_ids: Iterable[str]) -> dict[str, str]:
-        """Note that these edges changed; return of each follower who has a timeline its edition, for `agree`."""
+    def note(self, followee_id: str, follower_ids: Iterable[str], *, silent: set[str] | None = None) -> dict[str, str]:
+        """Note that these edges changed; return of each follower who has a timeline its edition, for `agree`.
+
+        silent: takes whose node does not answer, as long as one does. Without it that is an error, as in `agree`.
+        """
         items: dict[Item, str] = {
             (layout.noted(each), layout.home_timeline(each), layout.home_shown(each)): each for each in follower_ids
         }
-        with self._nodes.errors_named():
-            answers = self._nodes.gather(NOTE, (followee_id, layout.NOTE_SECONDS), [*items])
-        found = (pair for asked, editions in answers for pair in zip(asked, editions, strict=True))
-        return {items[item]: edition for item, edition in found if edition is not None}
+        editions = self._ask(NOTE, (followee_id, layout.NOTE_SECONDS), items, silent)
+        return {follower_id: edition for follower_id, edition in editions.items() if edition is not None}
 
     def agree(
-        self, followee_id: str, noted: Mapping[str, str], followers: Collection[str], tweet_ids: Iterable[str]
+        self,
+        followee_id: str,
+        noted: Mapping[str, str],
+        followers: Collection[str],
+        tweet_ids: Iterable[str],
+        *,
+        silent: set[str] | None = None,
     ) -> list[str]:
         """Let the timelines of all who were noted show a followee if they are among the followers, else not.
 
@@ -83,10 +90,8 @@ class TimelineWriter:
         asked = iter(noted.items())
         while some := dict(islice(asked, _AGREED_AT_ONCE)):
             items = {(*_keys(each), edition, str(int(each in followers))): each for each, edition in some.items()}
-            with self._nodes.errors_named():
-                answers = self._nodes.gather(AGREE, args, [*items])
-            found = (pair for part, said in answers for pair in zip(part, said, strict=True))
-            overtaken += [items[item] for item, said in found if said == _OVERTAKEN]
+            said = self._ask(AGREE, args, items, silent)
+            overtaken += [follower_id for follower_id, outcome in said.items() if outcome == _OVERTAKEN]
         return overtaken
 
     def set_tombstone(self, tweet_id: str) -> None:
@@ -97,6 +102,17 @@ class TimelineWriter:
     def settle(self, untils: Mapping[Partition, int]) -> None:
         """Say until when (ms) partitions of edges are settled; what was said and is later stays."""
         self._settled.write(untils)
+
+    def _ask(
+        self, script: Script, args: Sequence[Argument], items: Mapping[Item, str], silent: set[str] | None
+    ) -> dict[str, Any]:
+        """Return the script's answer about each user."""
+        with self._nodes.errors_named():
+            parts = self._nodes.gather(script, args, [*items], whole=silent is None)
+        answers = {items[item]: said for part, answer in parts for item, said in zip(part, answer, strict=True)}
+        if silent is not None:
+            silent |= {*items.values()} - answers.keys()
+        return answers
 
     def _insert(self, tweet_id: str, keys: Iterable[str]) -> int:
         with self._nodes.errors_named():
