@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.errors import StoreAwayError, StoreBusyError, StoreRefusedError
 from murmuration_runtime.settled import LATE_SECONDS
 from timeline_service.confirming import MOST, Confirmation, UnconfirmedError
 
@@ -198,15 +198,16 @@ def test_while_dynamodb_answers_others_nothing_rests_on_redis(world):
     assert world.confirmed == ["refused"]
 
 
-def test_while_dynamodb_refuses_us_nothing_rests_on_redis(world):
+@pytest.mark.parametrize("error", [StoreRefusedError, StoreBusyError])
+def test_while_dynamodb_answers_us_but_not_this_nothing_rests_on_redis(world, error):
     """It answers everybody else, so people leave."""
 
     def refuse(_user_id, _author_ids):
-        raise StoreRefusedError("no rights")
+        raise error("not this, or not now")
 
     world.heard_at, world.database.read_by = world.now, refuse
     world.now += LATE_SECONDS
-    with pytest.raises(StoreRefusedError):
+    with pytest.raises(error):
         world.pages.home("alice", LIMIT)
     assert world.confirmed == ["refused"]
 

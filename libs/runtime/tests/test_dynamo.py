@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError, ParamValidationError
 
 from murmuration_runtime import deadlines, dynamo
-from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.errors import StoreAwayError, StoreBusyError, StoreRefusedError
 
 SLACK_S = 0.3  # for a busy machine; the pauses of all attempts come to seconds
 
@@ -20,14 +20,14 @@ def refusal(code, status=400, **more):
     ("error", "named"),
     [
         (ConnectTimeoutError(endpoint_url="x"), StoreAwayError),
-        (refusal("ThrottlingException"), StoreAwayError),
-        (refusal("ProvisionedThroughputExceededException"), StoreAwayError),
-        (refusal("ResourceNotFoundException"), StoreAwayError),
-        (refusal("Whatever", 503), StoreAwayError),
+        (refusal("ThrottlingException"), StoreBusyError),
+        (refusal("ProvisionedThroughputExceededException"), StoreBusyError),
+        (refusal("ResourceNotFoundException"), StoreBusyError),
+        (refusal("Whatever", 503), StoreBusyError),
         (refusal("AccessDeniedException"), StoreRefusedError),
         (refusal("UnrecognizedClientException"), StoreRefusedError),
         (refusal("AccessDenied", 403), StoreRefusedError),
-        (refusal("Throttling"), StoreAwayError),
+        (refusal("Throttling"), StoreBusyError),
         (refusal("ConditionalCheckFailedException"), ClientError),
         (refusal("TransactionCanceledException"), ClientError),
         (refusal("ValidationException"), ClientError),
@@ -119,7 +119,7 @@ def test_items_that_were_left_unread_are_asked_for_again():
 def test_a_table_that_leaves_keys_unread_again_and_again_is_away():
     """It is named, with how often it was asked."""
     dynamodb = Throttled(reads=0)
-    with pytest.raises(StoreAwayError, match="tweets unread 5 times"):
+    with pytest.raises(StoreBusyError, match="tweets unread 5 times"):
         list(dynamo.items(dynamodb, "tweets", [{"id": {"N": "1"}}]))
     assert len(dynamodb.asked) == dynamo.MOST_THROTTLED
 

@@ -6,14 +6,14 @@ confirmed in any case: a request may have joined it when it was half a minute ol
 
 While DynamoDB does not answer there is nothing to ask, and nobody can leave either. So what was settled well enough
 when it was last heard is shown as it is: only who left in the seconds before that can be among it. Anything else is
-refused, for the same request may be answered soon. DynamoDB that refuses this process answers others; so does one that
-is silent here while edges are settled until well after we last heard it: people leave.
+refused, for the same request may be answered soon. DynamoDB that is too busy or refuses this process answers others; so
+does one that is silent here while edges are settled until well after we last heard it: people leave.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
-from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.errors import StoreAwayError, StoreBusyError, StoreRefusedError
 from murmuration_runtime.settled_mark import SettledMark
 from murmuration_timelines.tweets import Tweet
 
@@ -68,7 +68,7 @@ class Confirmation:
         try:
             return self._read_by(self._user_id, author_ids)
         except StoreAwayError as error:
-            is_silent = not isinstance(error, StoreRefusedError)
+            is_silent = not isinstance(error, StoreBusyError | StoreRefusedError)
             self.outcome = "unanswered" if is_silent and self._may_rest() else "refused"
             if self.outcome == "refused":
                 raise

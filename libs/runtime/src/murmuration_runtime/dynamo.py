@@ -1,7 +1,8 @@
 """DynamoDB: clients that give up soon, errors named by what to do, and patience with transactions.
 
 Rule: a failed condition and a cancelled transaction are answers, and go up as they are. What another try may mend is
-StoreAwayError; what somebody must correct is StoreRefusedError. Anything else is our own mistake, and goes up too.
+StoreAwayError, and StoreBusyError if DynamoDB said so; what somebody must correct is StoreRefusedError. Anything else
+is our own mistake, and goes up too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from murmuration_runtime import deadlines
 from murmuration_runtime.dynamo_calls import Calls
 from murmuration_runtime.dynamo_gate import DynamoGate, no_time_left
 from murmuration_runtime.dynamo_wire import Wire
-from murmuration_runtime.errors import StoreAwayError, StoreRefusedError
+from murmuration_runtime.errors import StoreAwayError, StoreBusyError, StoreRefusedError
 from murmuration_runtime.metrics import STORE_ERRORS
 from murmuration_runtime.throttled_writes import wait_out
 from murmuration_runtime.throttling import count_throttling, throttled
@@ -121,7 +122,7 @@ def errors_named(store: str = "DynamoDB") -> Iterator[None]:
             raise _counted(StoreRefusedError(f"{store} refuses this process: {error}"), store, code) from error
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         if code in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise _counted(StoreAwayError(f"{store} is too busy or not ready: {error}"), store, code) from error
+            raise _counted(StoreBusyError(f"{store} is too busy or not ready: {error}"), store, code) from error
         raise
 
 
@@ -149,7 +150,7 @@ def items_of_tables(
         times = times + 1 if unread else 0
         if times == MOST_THROTTLED:
             tables = ", ".join(sorted({table for table, _ in unread}))
-            raise StoreAwayError(f"DynamoDB left keys of {tables} unread {times} times in a row")
+            raise StoreBusyError(f"DynamoDB left keys of {tables} unread {times} times in a row")
         time.sleep(THROTTLED_SECONDS * times)
         left = [*unread, *left[BATCH:]]
 

@@ -9,6 +9,10 @@ class StoreAwayError(Exception):
     """A store did not answer, or said that it is too busy: the same call may succeed later."""
 
 
+class StoreBusyError(StoreAwayError):
+    """A store answered that it cannot do this now: it does other things for others meanwhile."""
+
+
 class StoreRefusedError(StoreAwayError):
     """A store does not accept this process: its credentials, its certificate or its rights are wrong."""
 
