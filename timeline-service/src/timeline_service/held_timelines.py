@@ -1,8 +1,8 @@
 """The newest of home timelines, held in the process for their readers' next pages.
 
 Rule: each page asks Redis whether the held timeline is still as it stands there, and uses it only if so; so no process
-shows an older one than another has shown. One that has changed is sent again, whole. The one that was read longest ago
-is dropped first.
+shows an older one than another has shown. Of one that has changed the newest ids are sent again,
+and whom it shows only if its head is another. The one that was read longest ago is dropped first.
 """
 
 import threading
