@@ -1,8 +1,6 @@
 """A second process over the stores of a world."""
 
 from timeline_service.bodies import Bodies
-from timeline_service.celebrity_reads import CelebrityReads
-from timeline_service.celebrity_tweets import CelebrityTweets
 from timeline_service.confirming import Confirming
 from timeline_service.page import Pages
 
@@ -13,8 +11,7 @@ def ignore(*_):
 
 def replica(world):
     """Return a second process over the stores of this world."""
-    reads = CelebrityReads(world.database, lambda: world.now)
-    celebrity_tweets = CelebrityTweets(world.famous, world.cache.authors, world.builder, reads, 9, lambda: world.now)
+    celebrity_tweets = world.celebrity_tweets(world.cache, world.builder)
     bodies = Bodies(world.cache, world.database)
     parts = world.cache, world.authors, world.database, world.builder, celebrity_tweets, bodies, ignore
     confirming = Confirming(world.edges_mark, world.database, float, ignore)

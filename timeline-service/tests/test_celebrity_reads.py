@@ -1,24 +1,27 @@
-"""Celebrities whose Redis node hangs: read once for all readers, whose own lists serve as always."""
+"""Celebrities whose Redis node hangs or refuses writes: read once for all readers, whose own lists serve as always."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import count, islice
 from types import SimpleNamespace
 
 import pytest
 
 from murmuration_runtime import deadlines
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.redis_nodes import Nodes
 from murmuration_runtime.settled_mark import SettledMark
-from murmuration_testkit.redis_nodes import redis_cluster
+from murmuration_testkit.redis_nodes import redis_cluster, redis_node
 from murmuration_testkit.waiting import eventually
 from murmuration_timelines import layout
+from murmuration_timelines.fake import FakeNodes
 from murmuration_timelines.merge import TOP
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from murmuration_timelines.writer import TimelineWriter
 from timeline_service.authors import Authors
+from timeline_service.background_work import BackgroundWork
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_reads import HELD_SECONDS, CelebrityReads
@@ -67,7 +70,8 @@ def process(nodes, database, reads, clock):
     def among(shown: Shown):
         return [star for star in STARS if star in shown]
 
-    celebrity_tweets = CelebrityTweets(among, cache.authors, builder, reads, 9, lambda: clock.now)
+    work = BackgroundWork("not built", lambda work: work())
+    celebrity_tweets = CelebrityTweets(among, cache, builder, reads, work, 9, lambda: clock.now)
     mark = SettledMark(lambda: 0, lambda: clock.now)
     mark.until = clock.now
     sources = []
@@ -105,6 +109,7 @@ def test_readers_whose_celebrities_are_on_a_master_that_hangs_are_served_from_th
         database.deleted.add(gone.tweet_id)
         TimelineWriter(nodes).set_tombstone(gone.tweet_id)
         hung.pause()
+        clock.now += HELD_SECONDS
         sources.clear()
         asked = []
         for reader in readers:
@@ -126,6 +131,56 @@ def test_readers_whose_celebrities_are_on_a_master_that_hangs_are_served_from_th
         eventually(asks_nobody, True, within=30)
         TimelineWriter(nodes).insert_own(STARS[0], new.tweet_id)
         assert paged(pages, readers[0]) == database.truth(readers[0])
+
+
+@contextmanager
+def fake():
+    """One that can be told to refuse whatever writes, and to take it again."""
+    nodes = FakeNodes()
+
+    def refuse(name, _keys):
+        if name in {"begin", "fill"}:
+            raise RedisAwayError("refused")
+
+    def tell(*, refuses):
+        nodes.before = refuse if refuses else lambda *_: None
+
+    yield nodes, tell
+
+
+@contextmanager
+def real():
+    """The same, for a replica that it lacks."""
+    with redis_node() as node, closing(Nodes(node.url, IMPATIENT_S, IMPATIENT_S)) as nodes:
+        yield nodes, lambda *, refuses: node.redis.config_set("min-replicas-to-write", int(refuses))
+
+
+@pytest.mark.parametrize("redis", [fake, pytest.param(real, marks=pytest.mark.stack(shared=False))])
+def test_a_redis_that_refuses_writes_serves_readers_whose_celebrity_is_cold(redis, database, reads, clock):
+    """Their own lists are read as always: nobody's followees cost a query, and the celebrity one a second."""
+    readers = [f"reader{n}" for n in range(3)]
+    database.follows = {(reader, author) for reader in readers for author in ("friend", "other", "star0")}
+    for author in ("friend", "star0", "other"):
+        database.say(author)
+    with redis() as (nodes, tell):
+        pages, sources = process(nodes, database, reads, clock)
+        for reader in readers:
+            pages.home(reader, 9)
+        for key in (layout.author_timeline("star0"), layout.author_shown("star0")):
+            nodes.forget(key) if redis is fake else nodes.command("DEL", key)
+        tell(refuses=True)
+        for _ in range(2):
+            clock.now += HELD_SECONDS
+            sources.clear()
+            queries = database.queries
+            for reader in readers:
+                assert pages.home(reader, 9).tweets == database.truth(reader)
+            assert {*sources} == {"cache"}
+            assert database.queries == queries + 1
+        tell(refuses=False)
+        clock.now += HELD_SECONDS
+        pages.home(readers[0], 9)
+        assert TimelineReader(nodes).authors.load(["star0"])
 
 
 def test_a_celebrity_is_read_once_for_all_who_ask_at_the_same_time(reads, database):

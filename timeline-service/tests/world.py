@@ -14,6 +14,7 @@ from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.tweets import Tweet
 from murmuration_timelines.writer import TimelineWriter
 from timeline_service.authors import Authors
+from timeline_service.background_work import BackgroundWork
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_reads import CelebrityReads
@@ -241,6 +242,12 @@ class World:
         self.nodes.forget(*(key for key, ids in lists.items() if ids[-1].startswith(MARKER)))
         self.wait()
 
+    def celebrity_tweets(self, cache, builder, wave=9):
+        """Return what a process has of them, which builds cold lists before it goes on."""
+        reads = CelebrityReads(self.database, lambda: self.now)
+        work = BackgroundWork("not built", lambda work: work())
+        return CelebrityTweets(self.famous, cache, builder, reads, work, wave, lambda: self.now)
+
     def next_id(self):
         self._count += 1
         return str(int(first_id(int(self.now * 1000))) + self._count)
@@ -253,12 +260,11 @@ class World:
         return Builder(*parts, clock=lambda: self.now, departed=self.database.gone)
 
     def _pages(self, builder, cache, least):
-        reads = CelebrityReads(self.database, lambda: self.now)
-        celebrity_tweets = CelebrityTweets(self.famous, cache.authors, builder, reads, WAVE, lambda: self.now)
-        bodies = Bodies(cache, self.database)
         renewals = Renewals(
             cache, self.authors, builder.read, self.comparisons.append, lambda: self.now, lambda work: work()
         )
+        celebrity_tweets = self.celebrity_tweets(cache, builder, WAVE)
+        bodies = Bodies(cache, self.database)
         parts = cache, self.authors, self.database, builder, celebrity_tweets, bodies, renewals.look
         confirming = Confirming(self.edges_mark, self.database, lambda: self.heard_at, self.confirmed.append)
         return Pages(*parts, self.sources.append, lambda: self.now, confirming, least, self.database.gone)

@@ -21,6 +21,7 @@ from murmuration_timelines.reader import TimelineReader, connect
 from timeline_service import api, metrics
 from timeline_service.authors import Authors
 from timeline_service.background_rebuilds import BackgroundRebuilds
+from timeline_service.background_work import BackgroundWork
 from timeline_service.bodies import Bodies
 from timeline_service.builder import Builder
 from timeline_service.celebrity_reads import CelebrityReads
@@ -84,7 +85,13 @@ def create_app(
     builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build, departed=departed)
     reads = CelebrityReads(tweets, time.monotonic)
     celebrity_tweets = CelebrityTweets(
-        index.among, cache.authors, builder, reads, settings.celebrities_a_wave, time.monotonic
+        index.among,
+        cache,
+        builder,
+        reads,
+        BackgroundWork("celebrities' lists were not built"),
+        settings.celebrities_a_wave,
+        time.monotonic,
     )
     bodies = Bodies(cache, tweets)
     renewals = Renewals(

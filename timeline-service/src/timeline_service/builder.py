@@ -8,10 +8,12 @@ marker. A thread renews it, so that it lives for as long as its builder does, ho
 
 import time
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Protocol, TypeVar
 
+from murmuration_runtime.errors import RedisAwayError
 from murmuration_runtime.periodic import repeated
 from murmuration_timelines import layout
 from murmuration_timelines.layout import BEGINNING, CAP
@@ -109,17 +111,28 @@ class Builder:
                         break
             return timeline
 
-    def authors(self, author_ids: Iterable[str]) -> dict[str, Timeline]:
-        """Build the timelines of authors alone."""
-        authors = self._cache.authors
-        with self._slots.one():
-            tokens = {author_id: authors.begin(author_id) for author_id in author_ids}
-            runs = self._tweets.ids(dict.fromkeys(tokens, TOP), self._cap)
-            built = {author_id: self._complete(runs[author_id], frozenset({author_id})) for author_id in tokens}
+    def authors(self, author_ids: Iterable[str]) -> None:
+        """Build cold timelines of authors alone and cache them, but for those that others build, or Redis refuses."""
+        for some in chunks(author_ids, CHUNK):
+            self._build_authors(some)
+
+    def _build_authors(self, author_ids: Iterable[str]) -> None:
+        authors, tokens = self._cache.authors, dict[str, str]()
+        for author_id in author_ids:
+            with suppress(RedisAwayError):  # other nodes may take theirs
+                if token := authors.begin(author_id):
+                    tokens[author_id] = token
+
+        def renew() -> None:
             for author_id, token in tokens.items():
-                if token:
-                    authors.commit(author_id, token, built[author_id])
-            return built
+                with suppress(RedisAwayError):
+                    authors.renew(author_id, token)
+
+        with repeated("markers", renew, layout.REBUILD_SECONDS / 4):
+            runs = self._tweets.ids(dict.fromkeys(tokens, TOP), self._cap)
+            for author_id, token in tokens.items():
+                with suppress(RedisAwayError):
+                    authors.commit(author_id, token, self._complete(runs[author_id], frozenset({author_id})))
 
     def read(self, user_id: str) -> Timeline:
         """Gather a home timeline, and cache nothing."""

@@ -1,7 +1,7 @@
-"""What celebrities said, from the database, while the Redis node of their lists does not answer.
+"""What celebrities said, from the database, while their lists are cold or the Redis node of these does not answer.
 
 Rule: that is the same for every reader, so a process reads it once for all of them, and holds it for a second. Who asks
-meanwhile waits for that read. So it costs a query for each celebrity of that node a second, however many read.
+meanwhile waits for that read. So it costs a query for each such celebrity a second, however many read.
 """
 
 import threading

@@ -7,28 +7,19 @@ one at a time; who is not looked at now is when they read the next page. A timel
 half is built anew at once: each page would pay for the ids that do not show.
 """
 
-import logging
-import threading
 from collections.abc import Callable
+from functools import partial
 
-from murmuration_runtime import deadlines
-from murmuration_runtime.errors import StoreAwayError
 from murmuration_timelines.heads import Head
 from murmuration_timelines.merge import Timeline
 from murmuration_timelines.reader import TimelineReader
 from murmuration_timelines.shown import Shown
 from timeline_service.authors import Authors
+from timeline_service.background_work import BackgroundWork, in_a_thread
 
-SECONDS = 30.0  # the longest that one may take
 MOST_DROPPED = 0.5  # of a timeline that is not built anew
 PAUSE_SECONDS = 300.0  # until one that was built anew for that may be so again: it may have been in vain
 MOST_REMEMBERED = 10_000  # readers
-_log = logging.getLogger(__name__)
-
-
-def beside(work: Callable[[], object]) -> None:
-    """Work in a thread that nobody waits for."""
-    threading.Thread(target=work, name="renewal", daemon=True).start()
 
 
 class Renewals:
@@ -41,7 +32,7 @@ class Renewals:
         read: Callable[[str], Timeline],
         count: Callable[[str], object],
         now: Callable[[], float],
-        start: Callable[[Callable[[], object]], object] = beside,
+        start: Callable[[Callable[[], object]], object] = in_a_thread,
     ) -> None:
         """read: gathers a user's timeline from the database. count: is told what came of each comparison.
 
@@ -52,40 +43,25 @@ class Renewals:
         self._read = read
         self._count = count
         self._now = now
-        self._start = start
-        self._busy = threading.Lock()
+        self._work = BackgroundWork("a timeline was not compared", start)
         self._pauses: dict[str, float] = {}
 
     def look(self, user_id: str, timeline: Timeline, dropped: float = 0) -> None:
         """Have a warm timeline compared if it is due, or built anew if a page dropped too great a share of it."""
         head, now = timeline.head, self._now()
         is_useless = dropped > MOST_DROPPED and self._pauses.get(user_id, now) <= now
-        if head and (is_useless or head.is_due(now)) and self._busy.acquire(blocking=False):
-            if is_useless:
-                self._pause(user_id, now)
-            try:
-                self._start(lambda: self._work(user_id, head, is_useless=is_useless))
-            except RuntimeError:  # there is no thread for it
-                self._busy.release()
+        if head and (is_useless or head.is_due(now)):
+            self._work.begin(partial(self._compare, user_id, head, is_useless=is_useless))
 
-    def _pause(self, user_id: str, now: float) -> None:
+    def _pause(self, user_id: str) -> None:
         if len(self._pauses) >= MOST_REMEMBERED:
             self._pauses.clear()
-        self._pauses[user_id] = now + PAUSE_SECONDS
-
-    def _work(self, user_id: str, head: Head, *, is_useless: bool) -> None:
-        try:
-            with deadlines.within(SECONDS):
-                self._compare(user_id, head, is_useless=is_useless)
-        except StoreAwayError as error:
-            _log.warning("a timeline was not compared: tomorrow", extra={"reason": str(error)})
-        except Exception:  # noqa: BLE001 - nobody waits for it, and the next look may be better
-            _log.exception("a timeline was not compared for an unforeseen reason")
-        finally:
-            self._busy.release()
+        self._pauses[user_id] = self._now() + PAUSE_SECONDS
 
     def _compare(self, user_id: str, head: Head, *, is_useless: bool) -> None:
         """Load the timeline before anything else is read: what changes from then on has the last word."""
+        if is_useless:
+            self._pause(user_id)
         home = self._cache.home
         is_ours = is_useless or home.take_turn(user_id, head)
         if not is_ours or (was := home.load([user_id]).get(user_id)) is None:
