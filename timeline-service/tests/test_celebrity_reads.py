@@ -71,7 +71,7 @@ def process(nodes, database, reads, clock):
         return [star for star in STARS if star in shown]
 
     work = BackgroundWork("not built", lambda work: work())
-    celebrity_tweets = CelebrityTweets(among, cache, builder, reads, work, 9, lambda: clock.now)
+    celebrity_tweets = CelebrityTweets(among, cache, builder, reads, lambda _: None, work, 9, lambda: clock.now)
     mark = SettledMark(lambda: 0, lambda: clock.now)
     mark.until = clock.now
     sources = []

@@ -52,7 +52,7 @@ def process(world, database):
     builder = Builder(world.cache, world.authors, database, world.slots, CAP)
     reads = CelebrityReads(database, lambda: world.now)
     work = BackgroundWork("not built")
-    return CelebrityTweets(world.famous, world.cache, builder, reads, work, 9, lambda: world.now)
+    return CelebrityTweets(world.famous, world.cache, builder, reads, lambda _: None, work, 9, lambda: world.now)
 
 
 def warm(world, author="star"):

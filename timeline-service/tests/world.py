@@ -242,11 +242,11 @@ class World:
         self.nodes.forget(*(key for key, ids in lists.items() if ids[-1].startswith(MARKER)))
         self.wait()
 
-    def celebrity_tweets(self, cache, builder, wave=9):
+    def celebrity_tweets(self, cache, builder, look=lambda _: None, wave=9):
         """Return what a process has of them, which builds cold lists before it goes on."""
         reads = CelebrityReads(self.database, lambda: self.now)
         work = BackgroundWork("not built", lambda work: work())
-        return CelebrityTweets(self.famous, cache, builder, reads, work, wave, lambda: self.now)
+        return CelebrityTweets(self.famous, cache, builder, reads, look, work, wave, lambda: self.now)
 
     def next_id(self):
         self._count += 1
@@ -261,9 +261,9 @@ class World:
 
     def _pages(self, builder, cache, least):
         renewals = Renewals(
-            cache, self.authors, builder.read, self.comparisons.append, lambda: self.now, lambda work: work()
+            cache, self.authors, builder, self.comparisons.append, lambda: self.now, lambda work: work()
         )
-        celebrity_tweets = self.celebrity_tweets(cache, builder, WAVE)
+        celebrity_tweets = self.celebrity_tweets(cache, builder, renewals.look_at_celebrities, WAVE)
         bodies = Bodies(cache, self.database)
         parts = cache, self.authors, self.database, builder, celebrity_tweets, bodies, renewals.look
         confirming = Confirming(self.edges_mark, self.database, lambda: self.heard_at, self.confirmed.append)

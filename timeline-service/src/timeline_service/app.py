@@ -84,19 +84,18 @@ def create_app(
     authors = Authors(follows, mutes)
     builder = Builder(cache, authors, tweets, slots, run=BackgroundRebuilds().build, departed=departed)
     reads = CelebrityReads(tweets, time.monotonic)
+    renewals = Renewals(cache, authors, builder, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time)
     celebrity_tweets = CelebrityTweets(
         index.among,
         cache,
         builder,
         reads,
+        renewals.look_at_celebrities,
         BackgroundWork("celebrities' lists were not built"),
         settings.celebrities_a_wave,
         time.monotonic,
     )
     bodies = Bodies(cache, tweets)
-    renewals = Renewals(
-        cache, authors, builder.read, lambda outcome: metrics.COMPARISONS.labels(outcome).inc(), time.time
-    )
     mark = SettledMark(cache.edges_settled, time.time)
     confirming = Confirming(
         mark, edges, lambda: time.time() - index.age(), lambda outcome: metrics.CONFIRMED.labels(outcome).inc()

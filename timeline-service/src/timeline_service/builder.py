@@ -134,6 +134,10 @@ class Builder:
                 with suppress(RedisAwayError):
                     authors.commit(author_id, token, self._complete(runs[author_id], frozenset({author_id})))
 
+    def author(self, author_id: str) -> Timeline:
+        """Gather the timeline of an author alone, and cache nothing."""
+        return self._complete(self._tweets.ids({author_id: TOP}, self._cap)[author_id], frozenset({author_id}))
+
     def read(self, user_id: str) -> Timeline:
         """Gather a home timeline, and cache nothing."""
         return self._read(user_id, Gathered())

@@ -33,18 +33,20 @@ class CelebrityTweets:
         cache: TimelineReader,
         builder: Builder,
         reads: CelebrityReads,
+        look: Callable[[Mapping[str, Held]], object],
         work: BackgroundWork,
         wave: int,
         clock: Callable[[], float],
     ) -> None:
         """celebrities: those among whom a timeline shows. wave: how many timelines the cache is asked for at once.
 
-        work: where cold lists are built. clock: never steps back.
+        look: is told of the warm lists that are read. work: where cold ones are built. clock: never steps back.
         """
         self._celebrities = celebrities
         self._cache = cache
         self._builder = builder
         self._reads = reads
+        self._look = look
         self._work = work
         self._wave = wave
         self._clock = clock
@@ -64,6 +66,7 @@ class CelebrityTweets:
             known |= self._cached({author_id: held.get(author_id) for author_id in some}, count)
         warm = {author_id: one for author_id, one in known.items() if one}
         held.update(warm)
+        self._look(warm)
         runs: list[Run] = [one.timeline for one in warm.values()]
         if len(warm) < len(celebrities):
             if cold := frozenset(known.keys() - warm):
