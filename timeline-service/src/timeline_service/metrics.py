@@ -24,4 +24,4 @@ EDGES_AGE = Gauge(
 )
 CELEBRITIES_AGE = Gauge("celebrities_age_seconds", "Seconds since the set of celebrities was read.", registry=METRICS)
 DEPARTED_AGE = Gauge("departed_age_seconds", "Seconds since it was read who deleted their account.", registry=METRICS)
-REBUILDS = Gauge("timeline_rebuilds_in_flight", "Timelines that are being built.", registry=METRICS)
+REBUILDS = Gauge("timeline_rebuilds_in_flight", "Home timelines that are being built.", registry=METRICS)
