@@ -15,7 +15,7 @@ from follow_service.dynamo_graph import dynamo_graph
 from follow_service.dynamo_lists import DynamoLists
 from follow_service.lists import Listed, Row
 from follow_service.settled_cache import SettledCache
-from murmuration_runtime.errors import RedisAwayError
+from murmuration_runtime.errors import RedisAwayError, StoreAwayError
 
 from .conftest import ISSUER, SETTINGS
 from .memory import MemoryCache, MemoryPages
@@ -24,10 +24,10 @@ SOURCE = Source("shard-1", 1)
 
 
 class Asked:
-    """A client that counts its calls."""
+    """A client that counts its calls; none of them is answered while it is silent."""
 
     def __init__(self, client):
-        self._client, self.calls = client, Counter()
+        self._client, self.calls, self.is_silent = client, Counter(), False
 
     def __getattr__(self, name):
         told = getattr(self._client, name)
@@ -36,6 +36,8 @@ class Asked:
 
         def ask(**asked):
             self.calls[name] += 1
+            if self.is_silent:
+                raise StoreAwayError(name)
             return told(**asked)
 
         return ask
@@ -154,15 +156,69 @@ def test_the_blocked_sees_nobody_once_the_block_is_told(join, call, tell):
     assert call("alice", "GET /users/bob").status_code == 200
 
 
-def test_a_block_from_before_anything_was_kept_is_respected(join, call, dynamodb):
+def test_a_block_from_before_anything_was_kept_is_respected(join, call):
     join("alice", "bob")
     assert call("bob", "PUT /users/alice/block").status_code == 204
     for _ in range(2):
         assert call("alice", "GET /users/bob").status_code == 404
         assert call("bob", "GET /users/alice").json["blocking"] is True
+
+
+@pytest.fixture
+def circle(join, call, tell):
+    """Bob, whom Alice has seen, blocks her, Dave has left, and both follow Carol; all of that is kept."""
+    join("alice", "bob", "carol", "dave", "erin")
+    for who in ("bob", "dave", "erin"):
+        call(who, "POST /users/carol/follow")
+    for who in ("bob", "carol", "dave"):
+        assert call("alice", f"GET /users/{who}").status_code == 200
+    assert names(call("alice", "GET /users/carol/followers")) == ["erin", "dave", "bob"]
+    call("bob", "PUT /users/alice/block")
+    tell(BlockChanged, "bob", "alice")
+    call("dave", "DELETE /users/me")
+
+
+BY_NAME = ["/users/{}", "/users?id={}", "/users?id=carol&id={}", "/users/{}/followers", "/users/{}/following"]
+
+
+@pytest.mark.usefixtures("circle")
+@pytest.mark.parametrize("path", BY_NAME)
+def test_who_blocks_costs_as_much_as_an_id_that_nobody_has(call, dynamodb, path):
+    """How long an answer takes tells nothing of a block. Who is gone is one more whom it cannot be."""
+    told = []
+    for who in ("bob", "dave", "nobody"):
+        dynamodb.calls.clear()
+        answer = call("alice", f"GET {path.format(who)}")
+        told.append((answer.status_code, answer.json.get("users"), dynamodb.calls.copy()))
+    assert told == told[:1] * 3
+    assert told[0][2].total() == 1
+
+
+@pytest.mark.usefixtures("circle")
+@pytest.mark.parametrize("path", BY_NAME)
+def test_who_blocks_is_refused_as_an_id_that_nobody_has_while_the_tables_are_silent(call, dynamodb, path):
+    dynamodb.is_silent = True
+    assert [call("alice", f"GET {path.format(who)}").status_code for who in ("bob", "dave", "nobody")] == [503] * 3
+    assert call("alice", f"GET {path.format('carol').replace('following', 'followers')}").status_code == 200
+
+
+@pytest.mark.usefixtures("circle")
+def test_whom_a_list_hides_costs_no_reading_of_the_tables(call, dynamodb):
+    """The viewer did not name them, and sees that nobody is missing."""
     dynamodb.calls.clear()
-    assert call("alice", "GET /users/bob").status_code == 404
+    assert names(call("alice", "GET /users/carol/followers")) == ["erin"]
     assert not dynamodb.calls
+
+
+def test_who_unblocks_is_seen_at_once_by_whoever_asks_for_them(join, call, tell):
+    """Before any event came: that they block is not taken from what is kept."""
+    join("alice", "bob")
+    call("alice", "GET /users/bob")
+    call("bob", "PUT /users/alice/block")
+    tell(BlockChanged, "bob", "alice")
+    assert call("alice", "GET /users/bob").status_code == 404
+    call("bob", "DELETE /users/alice/block")
+    assert call("alice", "GET /users/bob").status_code == 200
 
 
 def test_a_list_is_read_of_the_tables_once_and_changes_by_events(join, call, tell, dynamodb, reads):

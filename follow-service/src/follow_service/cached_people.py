@@ -51,7 +51,18 @@ class CachedPeople:
         return self._people.seen_with_ties(viewer_id, user_ids)
 
     def seen(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
+        """Return what is kept of others who are somebody, and what the tables say of everybody else and of the viewer.
+
+        An id that nobody has is never kept. So who blocks the viewer, and who is gone, costs the same reading, and is
+        refused as they are while the tables are away.
+        """
+        return self._look(viewer_id, user_ids, by_name=True)
+
+    def seen_in_list(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
         """Return what is kept of others, as far as it is, and what the tables say of the viewer."""
+        return self._look(viewer_id, user_ids, by_name=False)
+
+    def _look(self, viewer_id: str, user_ids: Collection[str], *, by_name: bool) -> Mapping[str, Seen]:
         others = [user_id for user_id in user_ids if user_id != viewer_id]
         found = {**self._people.seen(viewer_id, [viewer_id])} if len(others) < len(user_ids) else {}
         if not others:
@@ -61,11 +72,16 @@ class CachedPeople:
         except StoreAwayError:
             self._count("profiles", AWAY, len(others))
             return {**found, **self._people.seen(viewer_id, others)}
+        has_blocks = bool(known.certain)
+        if by_name:
+            known = _of_somebody(viewer_id, known)
         missing = [each for each in others if each not in known.states or each not in known.certain]
         self._count("profiles", HIT, len(others) - len(missing))
         if missing:
             self._count("profiles", MISS, len(missing))
             known = self._read(viewer_id, others, missing, known)
+            if not has_blocks:
+                self._fill_blocks(viewer_id)
         return {**found, **_seen(viewer_id, others, known)}
 
     def _read(self, viewer_id: str, others: Collection[str], missing: Collection[str], known: Known) -> Known:
@@ -76,10 +92,12 @@ class CachedPeople:
         states, blocks = self._tables.people(unknown, pairs)
         with suppress(StoreAwayError):
             self._cache.keep(states.values())
-            if uncertain and not known.certain:
-                for kind in (Kind.BLOCKING, Kind.BLOCKED):
-                    fill(self._cache, self._tables, kind, viewer_id)
         return Known({**known.states, **states}, known.blocks | blocks, others)
+
+    def _fill_blocks(self, viewer_id: str) -> None:
+        with suppress(StoreAwayError):
+            for kind in (Kind.BLOCKING, Kind.BLOCKED):
+                fill(self._cache, self._tables, kind, viewer_id)
 
 
 class CachedProfiles:
@@ -153,6 +171,13 @@ def fill(cache: Cache, tables: Adjacency, kind: Kind, owner_id: str) -> Newest |
     newest = corrected(newest, {each.user_id: at for each, at in noted.items()})
     cache.commit(kind, owner_id, begun, newest)
     return newest
+
+
+def _of_somebody(viewer_id: str, known: Known) -> Known:
+    """Return what is known of those who are somebody to the viewer."""
+    seen = _seen(viewer_id, known.states, known)
+    blocks = {(who, whom) for who, whom in known.blocks if whom in seen}
+    return Known({each: known.states[each] for each in seen}, blocks, seen.keys() & known.certain)
 
 
 def _seen(viewer_id: str, user_ids: Iterable[str], known: Known) -> dict[str, Seen]:

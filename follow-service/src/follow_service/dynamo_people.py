@@ -21,6 +21,9 @@ class DynamoPeople:
         pairs = _both_ways(viewer_id, user_ids)
         return _seen(viewer_id, self._reader.read(users=user_ids, blocks=pairs))
 
+    def seen_in_list(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
+        return self.seen(viewer_id, user_ids)
+
     def seen_with_ties(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
         pairs = _both_ways(viewer_id, user_ids)
         mutes = [(viewer_id, user_id) for user_id in user_ids]

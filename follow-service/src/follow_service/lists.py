@@ -82,7 +82,7 @@ def visible(people: People, viewer_id: str, *, blocked: bool, ties: bool) -> Sho
     """Return what says who of some people is shown to the viewer: those whom they have blocked themselves, or not."""
 
     def show(user_ids: Collection[str]) -> Mapping[str, Seen]:
-        found = (people.seen_with_ties if ties else people.seen)(viewer_id, user_ids)
+        found = (people.seen_with_ties if ties else people.seen_in_list)(viewer_id, user_ids)
         return {user_id: seen for user_id, seen in found.items() if blocked or not seen.blocking}
 
     return show

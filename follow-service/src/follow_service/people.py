@@ -1,7 +1,8 @@
 """What one person sees of others, and how they stand to each other. Pure: rules and errors, no I/O.
 
 Rule: whoever has blocked the viewer is nobody to them, as is an id that nobody has and an account that was deleted:
-each answer is the same. Whom the viewer blocks they see, with a mark, but not whom these follow or who follows them.
+each answer is the same, and takes as many readings of the tables. Whom the viewer blocks they see, with a mark, but not
+whom these follow or who follows them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -56,7 +57,10 @@ class People(Protocol):
     """What must be known of people. A user_id that nobody can have is never asked for."""
 
     def seen(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
-        """Return those of these people who are somebody to the viewer."""
+        """Return those of these people who are somebody to the viewer; who is not is nobody by the tables."""
+
+    def seen_in_list(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
+        """Return the same of people whom the viewer did not name; who is not somebody may be so by what is kept."""
 
     def seen_with_ties(self, viewer_id: str, user_ids: Collection[str]) -> Mapping[str, Seen]:
         """Return the same with their ties, all of it strongly consistent."""

@@ -1,7 +1,8 @@
 """A store of the stack that hangs while people ask the edges, and what comes of it.
 
 Rule: people ask the edges themselves and not the gateway, since that is the issuer and hangs too. Readers follow only
-authors who say nothing more, so that their pages need nothing but Redis or nothing but DynamoDB.
+authors who say nothing more, so that their pages need nothing but Redis or nothing but DynamoDB. Writers ask for
+somebody who blocks them, and for an id that nobody has: no pair of answers may tell which is which.
 """
 
 import itertools
@@ -9,6 +10,7 @@ import os
 import random
 import threading
 import time
+import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,15 +29,19 @@ from murmuration_testkit.services import PROCESSES, SERVICES
 from murmuration_testkit.waiting import eventually
 
 EDGES = [service.name for service in SERVICES.values() if service.is_edge]
-PAGE, PROFILE, TWEET, FOLLOW, STRANGER = ACTS = ("page", "profile", "tweet", "follow", "stranger")
+PAGE, PROFILE, TWEET, FOLLOW, STRANGER = "page", "profile", "tweet", "follow", "stranger"
+BLOCKER, NOBODY = "blocker", "nobody"
 SERVICE = {
     PAGE: "timeline-service",
     PROFILE: "follow-service",
     TWEET: "tweet-service",
     FOLLOW: "follow-service",
     STRANGER: "timeline-service",
+    BLOCKER: "follow-service",
+    NOBODY: "follow-service",
 }
-GOOD = {PAGE: 200, PROFILE: 200, TWEET: 201, FOLLOW: 204, STRANGER: 401}
+GOOD = {PAGE: 200, PROFILE: 200, TWEET: 201, FOLLOW: 204, STRANGER: 401, BLOCKER: 404, NOBODY: 404}
+BY_TABLES = (PROFILE, TWEET, FOLLOW, BLOCKER, NOBODY)  # acts that may need DynamoDB
 REQUEST_S, SLACK_S = 2.0, 1.0  # slack for a busy machine
 PROBED_S = 0.1
 NOTICED_S = 1.5  # after which nobody waits for a store that hangs, once GIVEN_UP calls of a service waited in vain
@@ -73,6 +79,9 @@ class People:
         self._writers = [Person("Writer").join() for _ in range(12)]
         for author, reader in itertools.product(self._authors, self._readers):
             reader.follow(author)
+        self._blocker = Person("Blocker").join()
+        for writer in self._writers:
+            self._blocker.ask("PUT", f"/v1/users/{writer.user_id}/block")
         said = {author.tweet("said before") for author in self._authors}
         for reader in self._readers:
             eventually(partial(_shows, reader, said), True)
@@ -93,7 +102,7 @@ class People:
                 each.result()
 
     def _go_on(self, number: int) -> None:
-        acts = itertools.cycle([PAGE, TWEET, PAGE, PROFILE, FOLLOW, PAGE, STRANGER])
+        acts = itertools.cycle([PAGE, TWEET, PAGE, PROFILE, FOLLOW, PAGE, STRANGER, BLOCKER, NOBODY])
         for act in itertools.islice(acts, number, None):
             if self._over.wait(self._pause_s):
                 break
@@ -106,6 +115,8 @@ class People:
             PAGE: ("GET", "/v1/timeline", reader.headers, None),
             STRANGER: ("GET", "/v1/timeline", self._stranger, None),
             PROFILE: ("GET", f"/v1/users/{other.user_id}", me.headers, None),
+            BLOCKER: ("GET", f"/v1/users/{self._blocker.user_id}", me.headers, None),
+            NOBODY: ("GET", f"/v1/users/{uuid.uuid4().hex}", me.headers, None),
             FOLLOW: ("POST", f"/v1/users/{other.user_id}/follow", me.headers, None),
             TWEET: ("POST", "/v1/tweets", me.headers, {"text": "something"}),
         }[act]
@@ -158,7 +169,7 @@ def hang(store: str, may_fail: Sequence[str], seconds: float) -> Outcome:
     """Let a store hang for so long while people ask. Only these acts may be refused meanwhile."""
     people, probes = People(), Probes()
     with people.busy():
-        eventually(lambda: {each.act for each in people.answers if each.is_good} == {*ACTS}, True)
+        eventually(lambda: {each.act for each in people.answers if each.is_good} == {*GOOD}, True)
         began = time.monotonic()
         pause(store)
         try:
@@ -197,6 +208,12 @@ def _judged(
         later = [each.seconds for each in some if each.at > noticed]
         if later and median(later) > QUICK_S:
             found.append(f"{act} still waited for {store}: a median of {median(later):.2f} s")
+    told = [
+        {each.status for each in by_act[act] if each.at > began + NOTICED_S and each.at + each.seconds < ended}
+        for act in (BLOCKER, NOBODY)
+    ]
+    if told[0] != told[1]:
+        found.append(f"who blocks was answered with {told[0]}, an id that nobody has with {told[1]}")
     figures = [
         f"{act} {sum(each.is_good for each in some)}/{len(some)} good, median {median(e.seconds for e in some):.3f} s, "
         f"slowest {max(e.seconds for e in some):.2f} s"
