@@ -29,8 +29,8 @@ WORST = {
     "DELETE /users/star/mute": 1,
     "GET /users/star/followers?limit=200&expand=viewer": 84,
     "GET /users/star/following?limit=200&expand=viewer": 38,
-    "GET /users/me/follow-requests?limit=200&expand=viewer": 36,
-    "GET /users/me/follow-requests/sent?limit=200&expand=viewer": 36,
+    "GET /users/me/follow-requests?limit=200&expand=viewer": 42,
+    "GET /users/me/follow-requests/sent?limit=200&expand=viewer": 42,
     "GET /users/me/blocks?limit=200&expand=viewer": 36,
     "GET /users/me/mutes?limit=200&expand=viewer": 36,
     "GET /users/star/mutual-followers/rival?limit=200&expand=viewer": 47,
@@ -63,10 +63,12 @@ def worst(aws, call, join):
         for me in ({"S": "star"}, {"S": "rival"}, {"S": "alice"}):
             for ends in ({"followee_id": me, "follower_id": gone}, {"followee_id": gone, "follower_id": me}):
                 aws.put("followers", follow(ends["followee_id"]["S"], ends["follower_id"]["S"], at["N"]))
-                aws.put("follow_requests", {**ends, "requested_at": at})
             aws.put("mutes", {"muter_id": me, "muted_id": gone, "muted_at": at})
             pair = {"S": f"{me['S']}#{gone['S']}"}
             aws.put("blocks", {"pair": pair, "blocker_id": me, "blocked_id": gone, "blocked_at": at})
+        alice, other = {"S": "alice"}, {"S": f"other{n}"}  # a request beside a follow is looked at no further
+        for ends in ({"followee_id": alice, "follower_id": other}, {"followee_id": other, "follower_id": alice}):
+            aws.put("follow_requests", {**ends, "requested_at": at})
 
 
 @pytest.fixture

@@ -126,6 +126,19 @@ class Promises:
         assert not graph.follows.standing(edge).requested
         assert listed(Listed.FOLLOWING, edge.follower_id) == [Row(edge.followee_id, 1)]
 
+    def test_a_request_beside_an_edge_is_in_no_list_and_goes_with_it(self, graph, edge, listed):
+        """Without an edge it is neither."""
+        store = graph.follows
+        store.request(edge, 1)
+        store.remove_with_request(edge)
+        assert store.standing(edge).requested
+        assert listed(Listed.REQUESTS, edge.followee_id) == [Row(edge.follower_id, 1)]
+        store.add(edge, 2)
+        assert listed(Listed.REQUESTS, edge.followee_id) == listed(Listed.SENT, edge.follower_id) == []
+        store.remove_with_request(edge)
+        found = store.standing(edge)
+        assert (found.followed, found.requested) == (False, False)
+
     def test_how_two_stand_is_read_as_it_was_written(self, graph, edge):
         """Each part by itself."""
         parts = ("followed", "requested", "left_over", "blocking", "blocked")

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from follow_service import lists
 from follow_service.dynamo_facts import Reader
 from follow_service.dynamo_graph import dynamo_graph
+from follow_service.lists import Listed
 from murmuration_testkit.dynamodb_local import dynamodb_local
 from murmuration_testkit.unkind_aws import UnkindAws
 
-from .model import DOINGS, Model, do
+from .model import ASKED, DOINGS, DONE, Model, do
 from .stepwise import Call
 
 VERBS = sorted(DOINGS.keys() - {"join", "mute", "unmute"})  # those of one row meet nothing
@@ -150,6 +152,44 @@ def test_a_call_that_dies_between_any_two_questions(beginning):
                 break
             call.step(kill=True)
             check(pair, [(asked, None)])
+
+
+def follow_twice(dynamodb, prefix, *, asked_first, ended_by):
+    """Have one person follow another by two calls, of which one has read "public" and one "private"; then end it."""
+    pair = Pair(dynamodb, prefix)
+    by_public = pair.start(pair.named("follow", True))
+    by_public.step()
+    pair.do("turn private", False)
+    by_private = pair.start(pair.named("follow", True))
+    by_private.step()
+    for call in (by_private, by_public) if asked_first else (by_public, by_private):
+        call.finish()
+    assert (by_public.answer, by_private.answer) == (DONE, ASKED)
+    graph, (me, other) = dynamo_graph(dynamodb, prefix), pair.people
+    for listed, who in ((Listed.FOLLOWERS, other), (Listed.SENT, me), (Listed.REQUESTS, other)):
+        page, _ = lists.page(graph.lists, graph.people, listed, who, who, 50, None)
+        assert [row.user_id for row in page.rows] == ([me] if listed is Listed.FOLLOWERS else [])
+    pair.answer(pair.named(*ended_by))
+    standing = graph.people.seen_with_ties(me, [other])[other].ties
+    assert (standing.following, standing.requested) == (False, False)
+
+
+ASKED_FIRST = pytest.mark.parametrize("asked_first", [False, True])
+ENDED_BY = pytest.mark.parametrize("ended_by", [("remove", False), ("unfollow", True)])
+
+
+@ASKED_FIRST
+@ENDED_BY
+def test_a_request_that_came_beside_a_follow_counts_as_absent_and_goes_with_it(asked_first, ended_by):
+    follow_twice(UnkindAws().client(), "", asked_first=asked_first, ended_by=ended_by)
+
+
+@pytest.mark.stack(shared=False)
+@ASKED_FIRST
+@ENDED_BY
+def test_so_it_does_on_real_tables(real_tables, asked_first, ended_by):
+    prefix = os.environ.get("TABLE_PREFIX", "")
+    follow_twice(real_tables, prefix, asked_first=asked_first, ended_by=ended_by)
 
 
 @given(st.sampled_from(sorted(BEGINNINGS)), st.lists(st.sampled_from(CALLS), min_size=2, max_size=3), STEPS, DEATH)

@@ -56,6 +56,13 @@ class DynamoFollows:
     def remove(self, edge: Edge) -> None:
         self._delete(self._followers, edge)
 
+    def remove_with_request(self, edge: Edge) -> None:
+        self._wrote(edge.followee_id)
+        key = edge_key(edge.follower_id, edge.followee_id)
+        there = "attribute_exists(followee_id)"
+        removed: Any = {"TableName": self._followers, "Key": key, "ConditionExpression": there}
+        transact(self._dynamodb, [{"Delete": removed}, {"Delete": {"TableName": self._requests, "Key": key}}])
+
     def request(self, edge: Edge, now: int) -> bool:
         return self._put(self._requests, edge, FOLLOW_REQUESTS.requested_at, now)
 

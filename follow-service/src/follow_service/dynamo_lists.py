@@ -1,4 +1,4 @@
-"""Lists of people, from DynamoDB's indexes: a request for each reading."""
+"""Lists of people, from DynamoDB's indexes: a request for each reading, and of requests one more for each 100 rows."""
 
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -86,12 +86,21 @@ class DynamoLists:
                 **live,
                 **begin,
             )
-        last = answer.get("LastEvaluatedKey")
-        return [_row(index, item) for item in answer["Items"]], _row(index, last) if last else None
+        rows, last = [_row(index, item) for item in answer["Items"]], answer.get("LastEvaluatedKey")
+        if index.table is FOLLOW_REQUESTS:
+            rows = self._without_follows(listed, user_id, rows)
+        return rows, _row(index, last) if last else None
 
     def among(self, edges: Collection[Edge]) -> set[Edge]:
         found = self._reader.read(follows=[(edge.follower_id, edge.followee_id) for edge in edges])
         return {Edge(*pair) for pair in found.follows}
+
+    def _without_follows(self, listed: Listed, user_id: str, rows: list[Row]) -> list[Row]:
+        """Leave out the requests that stand beside a follow."""
+        is_sent = listed is Listed.SENT
+        edges = [Edge(user_id, row.user_id) if is_sent else Edge(row.user_id, user_id) for row in rows]
+        followed = self.among(edges)
+        return [row for row, edge in zip(rows, edges, strict=True) if edge not in followed]
 
 
 def _row(index: Index, item: Any) -> Row:

@@ -2,7 +2,9 @@
 
 Rule: a follow is one row and nothing else; counts and timelines are other services' work on that row's stream. A
 private account is asked first: the request is a row too, and moves to the follows when the account accepts. A follow
-that is there stays, whatever the account turns into. Where one of the two blocks the other, neither row is written.
+that is there stays, whatever the account turns into, and a request beside it counts as absent: two follows of one
+person may have read that the account is public and that it is private. Where one of the two blocks the other, neither
+row is written.
 """
 
 from dataclasses import dataclass
@@ -83,6 +85,9 @@ class Store(Protocol):
     def remove(self, edge: Edge) -> None:
         """Delete the edge if it is there."""
 
+    def remove_with_request(self, edge: Edge) -> None:
+        """Delete the edge and a request beside it, all or nothing; a request without an edge stays."""
+
     def request(self, edge: Edge, now: int) -> bool:
         """Write the request, and keep the time of one that is there; False if one of the two blocks the other."""
 
@@ -123,9 +128,9 @@ def unfollow(store: Store, edge: Edge) -> None:
 
 
 def remove_follower(store: Store, edge: Edge) -> None:
-    """Have somebody no longer follow, whether or not they exist; a request of theirs stays. Safe to repeat."""
+    """Have somebody no longer follow, whether or not they exist; who only asks goes on asking. Safe to repeat."""
     if is_user_id(edge.follower_id):
-        store.remove(edge)
+        store.remove_with_request(edge)
 
 
 def accept(store: Store, edge: Edge, now: int, cap: int) -> None:
