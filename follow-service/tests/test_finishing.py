@@ -260,6 +260,35 @@ def test_a_request_that_was_taken_back_is_not_accepted(world):
     assert (follows(world.aws), requests(world.aws)) == ({("dave", "alice")}, set())
 
 
+def test_a_turn_takes_those_who_left_first(aws, graph):
+    """As many as it may, so a wave of departures is not read whole each time."""
+    remains = DynamoRemains(aws.client(), "", most_due=2)
+    for at, who in enumerate(PEOPLE, 2):
+        graph.profiles.save(who, who, None, None, 1)
+        graph.profiles.delete(who, at)
+    assert [due.user_id for due in remains.due()] == ["alice", "bob"]
+    remains.departed(remains.due()[0])
+    assert [due.user_id for due in remains.due()] == ["bob", "carol"]
+
+
+class Asked:
+    """A client that notes what is queried."""
+
+    def __init__(self, client):
+        self._client, self.queries, self.exceptions = client, [], client.exceptions
+
+    def query(self, **asked):
+        self.queries.append(asked)
+        return self._client.query(**asked)
+
+
+def test_whether_the_tables_answer_is_asked_for_one_row(aws):
+    """Every five seconds, however many are due."""
+    dynamodb = Asked(aws.client())
+    DynamoRemains(dynamodb, "").check()
+    assert [asked["Limit"] for asked in dynamodb.queries] == [1]
+
+
 ROWS = 1_000
 
 

@@ -62,7 +62,7 @@ def keep_finishing(settings: FinisherSettings) -> int:
     finisher, remains = build(settings)
     announce_build(SERVICE, settings.build_commit, own(SERVICE).labels())
     readiness = Readiness("dynamodb")
-    readiness.keep_looking({"dynamodb": remains.due})
+    readiness.keep_looking({"dynamodb": remains.check})
     admin.start(settings.host, settings.admin_port, readiness.waiting_for)
     take_turns("finishing", finisher.turn)
     return 0

@@ -23,7 +23,7 @@ class Remains(Protocol):
     """What is left of deleted accounts; a place in it is whatever the store takes back."""
 
     def due(self) -> list[Departed]:
-        """List the deleted accounts of which something may be left."""
+        """List the deleted accounts of which something may be left: those who left first, as many as a turn takes."""
 
     def remains(self, user_id: str, place: Any) -> tuple[list[Any], Any]:
         """Return some rows that are left of an account, and the place behind them; None at the end."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PAGE = 100
+MOST_DUE = 5_000  # accounts of one turn, of which the pace lets some thousand pages be read in a minute
 
 
 class Part(NamedTuple):
@@ -43,23 +44,17 @@ PARTS = (
 class DynamoRemains:
     """The Remains in the tables of the graph."""
 
-    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str) -> None:
+    def __init__(self, dynamodb: "DynamoDBClient", table_prefix: str, most_due: int = MOST_DUE) -> None:
         self._dynamodb = dynamodb
         self._prefix = table_prefix
+        self._most_due = most_due
+
+    def check(self) -> None:
+        """Raise StoreAwayError unless the index of those who are due answers."""
+        self._first_due(1)
 
     def due(self) -> list[Departed]:
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=f"{self._prefix}{USERS.name}",
-            IndexName=USERS.by_departure,
-            KeyConditionExpression="departure = :due",
-            ExpressionAttributeValues={":due": {"S": USERS.DUE}},
-        )
-        with errors_named():
-            return [
-                Departed(item[USERS.user_id]["S"], int(item[USERS.deleted_at]["N"]))
-                for page in pages
-                for item in page["Items"]
-            ]
+        return self._first_due(self._most_due)
 
     def remains(self, user_id: str, place: Any) -> tuple[list[Any], Any]:
         """Go part by part; a place is which part, and the key in it after which to go on."""
@@ -84,6 +79,17 @@ class DynamoRemains:
     def delete(self, row: Any) -> None:
         table, key = row
         retry_conflicts(lambda: self._dynamodb.delete_item(TableName=f"{self._prefix}{table}", Key=key))
+
+    def _first_due(self, most: int) -> list[Departed]:
+        with errors_named():
+            answer = self._dynamodb.query(
+                TableName=f"{self._prefix}{USERS.name}",
+                IndexName=USERS.by_departure,
+                KeyConditionExpression="departure = :due",
+                ExpressionAttributeValues={":due": {"S": USERS.DUE}},
+                Limit=most,
+            )
+        return [Departed(item[USERS.user_id]["S"], int(item[USERS.deleted_at]["N"])) for item in answer["Items"]]
 
     def departed(self, due: Departed) -> None:
         take_off(

@@ -11,7 +11,8 @@ from murmuration_runtime.metrics import METRICS
 
 DUE = Gauge(
     "follow_finisher_accounts_due",
-    "Accounts that were deleted or went public, and of which something may be left to do.",
+    "Accounts that were deleted or went public, and of which something may be left to do; of a work as many as a turn "
+    "takes.",
     ["work"],
     registry=METRICS,
 )
