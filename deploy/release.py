@@ -38,6 +38,9 @@ FOLDERS = {name: name for name in SERVICES} | {
 CHARTS = {"admin": ("schemas/chart", "deploy/tables-chart"), CONTRACTS: ()}  # every other has its chart in its folder
 API = "deploy/gateway/src/murmuration_gateway/openapi.json"
 RELEASED_API = "deploy/gateway/released-openapi.json"
+NEVER_CAME = {  # what the released document promises by mistake: these two take no cursor; goes with the next release
+    f"GET /v1/{each}: 400: the code bad-cursor is no longer answered" for each in ("users", "tweets")
+}
 
 
 class ReleaseError(Exception):
@@ -104,7 +107,8 @@ def note_contracts(version: str, repository: Path) -> str:
 
 def broken(repository: Path = REPOSITORY) -> list[str]:
     """Return what of the released API the present one breaks."""
-    return breaking_changes(*(json.loads((repository / each).read_text()) for each in (RELEASED_API, API)))
+    found = breaking_changes(*(json.loads((repository / each).read_text()) for each in (RELEASED_API, API)))
+    return [each for each in found if each not in NEVER_CAME]
 
 
 def api(part: str, repository: Path) -> str:

@@ -43,6 +43,14 @@ def test_every_schema_is_one_and_every_reference_leads_somewhere():
             Draft202012Validator.check_schema(parameter["schema"])
 
 
+def test_only_what_is_sent_back_can_be_a_bad_cursor():
+    """A route that takes neither a cursor nor a mark has none that could be wrong."""
+    for operation in [each for part in DOCUMENTS.values() for path in part["paths"].values() for each in path.values()]:
+        taken = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
+        refusals = operation["responses"].get("400", {"description": ""})["description"].split(", ")
+        assert ("bad-cursor" in refusals) == bool({"cursor", "since"} & taken), operation["operationId"]
+
+
 @pytest.mark.parametrize(("service", "path"), PATHS)
 def test_every_path_is_routed_to_its_service(service, path):
     """To no other one, whatever its parameters are."""

@@ -17,7 +17,7 @@ from follow_service.grpc_calls import STATUSES
 from follow_service.kept_pages import KeptPages
 from follow_service.suggestion_lists import SuggestionLists
 from murmuration_edge.limits import EXTRA_COSTS
-from murmuration_edge.problems import EVERYWHERE, WITH_QUERY
+from murmuration_edge.problems import EVERYWHERE, WITH_CURSOR, WITH_QUERY
 from murmuration_runtime import deadlines
 from murmuration_testkit.tokens import Issuer
 from murmuration_testkit.waiting import eventually
@@ -186,7 +186,8 @@ def test_calls_cost_what_http_s_cost(graph):
 
 def test_every_problem_has_a_status():
     """Also those that no method has today."""
-    assert {each.status for each in {**EVERYWHERE, **WITH_QUERY, **api.PROBLEMS}.values()} <= STATUSES.keys()
+    problems = {**EVERYWHERE, **WITH_QUERY, **WITH_CURSOR, **api.PROBLEMS}
+    assert {each.status for each in problems.values()} <= STATUSES.keys()
 
 
 def test_who_has_spent_their_budget_is_told_when_to_come_again(graph, join):

@@ -29,6 +29,7 @@ from murmuration_edge.problems import (
     FAILURE,
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,
+    WITH_CURSOR,
     WITH_QUERY,
     Problems,
 )
@@ -120,7 +121,7 @@ class Calls:
     def _refusal(self, error: Exception, call: "Call") -> Refusal:
         if isinstance(error, deadlines.DeadlineError) and call.time_left() <= 0:
             return Refusal(grpc.StatusCode.DEADLINE_EXCEEDED, "", TOO_LATE)
-        known = {**EVERYWHERE, **WITH_QUERY, DrainingError: UNAVAILABLE, **self.problems}
+        known = {**EVERYWHERE, **WITH_QUERY, **WITH_CURSOR, DrainingError: UNAVAILABLE, **self.problems}
         problem = next((known[cls] for cls in type(error).__mro__ if cls in known), FAILED)
         if problem is FAILED:
             _log.error("unforeseen error", exc_info=error)

@@ -155,7 +155,7 @@ class _Page:
 
 @dataclass(frozen=True)
 class PeoplePage(_Page):
-    """Some of a list, newest first; with expand also their profiles."""
+    """Some of a list whose rows have no time; with expand also their profiles."""
 
     users: list[Person]
 

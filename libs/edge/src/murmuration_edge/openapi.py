@@ -13,7 +13,18 @@ from typing import Any
 from murmuration_edge import headers
 from murmuration_edge.limits import extra_costs
 from murmuration_edge.operations import Answer, Operation, Operations
-from murmuration_edge.problems import EVERYWHERE, FAILED, HTTP, TOO_MANY, WITH_BODY, WITH_QUERY, Problem, Problems
+from murmuration_edge.problems import (
+    EVERYWHERE,
+    FAILED,
+    HTTP,
+    TOO_MANY,
+    WITH_BODY,
+    WITH_CURSOR,
+    WITH_QUERY,
+    Problem,
+    Problems,
+)
+from murmuration_edge.queries import SENT_BACK
 from murmuration_edge.schemas import Schemas
 
 _PARAMETER = re.compile("<([a-z_]+)>")
@@ -71,6 +82,8 @@ def _refusals(operation: Operation, problems: Problems) -> dict[int, list[Proble
         can_come.add(HTTP[404])  # with a slash in it, a text is another path
     if operation.query:
         can_come |= {*WITH_QUERY.values()}
+        if SENT_BACK & operation.query.model_fields.keys():
+            can_come |= {*WITH_CURSOR.values()}
     if operation.body:
         can_come |= {*WITH_BODY.values(), HTTP[413], HTTP[415]}
     found: dict[int, list[Problem]] = defaultdict(list)

@@ -41,7 +41,8 @@ EVERYWHERE: Problems = {
     KeysAwayError: UNAVAILABLE,
     StoreAwayError: UNAVAILABLE,
 }
-WITH_QUERY: Problems = {BadQueryError: Problem(400, "bad-query"), BadCursorError: Problem(400, "bad-cursor")}
+WITH_QUERY: Problems = {BadQueryError: Problem(400, "bad-query")}
+WITH_CURSOR: Problems = {BadCursorError: Problem(400, "bad-cursor")}  # of a query that has one of queries.SENT_BACK
 WITH_BODY: Problems = {BadBodyError: Problem(400, "bad-body")}
 HTTP: Mapping[int, Problem] = {  # what Flask itself refuses
     each.status: each
@@ -71,7 +72,7 @@ _log = logging.getLogger(__name__)
 
 def install(app: Flask, problems: Problems) -> None:
     """Answer these exceptions, the usual ones, and Flask's own as problems; any other is logged, and a bare 500."""
-    known = {**EVERYWHERE, **WITH_QUERY, **WITH_BODY, **problems}
+    known = {**EVERYWHERE, **WITH_QUERY, **WITH_CURSOR, **WITH_BODY, **problems}
 
     def named(error: Exception) -> Response:
         problem = next(known[cls] for cls in type(error).__mro__ if cls in known)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 MOST_DIGITS = 9
+SENT_BACK = {"cursor", "since"}  # parameters that clients send exactly as they came
 
 
 class Query(BaseModel):
