@@ -62,8 +62,9 @@ def test_the_example_knows_every_field_of_a_fault():
 
 def test_texts_have_the_bounds_that_are_checked():
     """In characters, and in bytes."""
+    in_bytes = [f"{longest * BYTES_A_CHARACTER:,}" for longest in (posting.LONGEST, LONGEST_NAME)]
     assert f"| {posting.LONGEST} and {LONGEST_NAME} characters" in PAGE
-    assert f"and {BYTES_A_CHARACTER} bytes for each on average" in PAGE
+    assert f"; {' and '.join(in_bytes)} bytes |" in PAGE
     problems = (Path(__file__).parents[1] / "problems.md").read_text("utf-8")
     for code, longest in (("bad-name", LONGEST_NAME), ("bad-text", posting.LONGEST)):
         (explained,) = re.findall(rf"^## {code}\n([^#]+)", problems, re.MULTILINE)
