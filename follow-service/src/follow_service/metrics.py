@@ -19,7 +19,8 @@ LAG = Histogram(
 )
 KEPT_AGE = Gauge(
     "graph_kept_age_seconds",
-    "For how long it is not known that what is kept is settled; beyond 5 s the tables serve. 0 where nothing is kept.",
+    "For how long it is not known that what is kept is settled; beyond 5 s the tables serve, unless they are silent. "
+    "0 where nothing is kept.",
     registry=METRICS,
 )
 SUGGESTIONS = Counter(
