@@ -72,7 +72,7 @@ class People:
     In the first second each service must have as many calls without an answer as it takes to give a store up.
     """
 
-    def __init__(self, threads: int = 12, pause_s: float = 0.1) -> None:
+    def __init__(self, threads: int = 16, pause_s: float = 0.1) -> None:
         self.answers: list[Answer] = []
         self._authors = [Person("Author").join() for _ in range(3)]
         self._readers = [Person("Reader").join() for _ in range(6)]
@@ -212,7 +212,7 @@ def _judged(
         {each.status for each in by_act[act] if each.at > began + NOTICED_S and each.at + each.seconds < ended}
         for act in (BLOCKER, NOBODY)
     ]
-    if told[0] != told[1]:
+    if all(told) and told[0] != told[1]:
         found.append(f"who blocks was answered with {told[0]}, an id that nobody has with {told[1]}")
     figures = [
         f"{act} {sum(each.is_good for each in some)}/{len(some)} good, median {median(e.seconds for e in some):.3f} s, "
