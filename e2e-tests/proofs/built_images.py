@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from murmuration_testkit import REPOSITORY
+from murmuration_testkit.people import Person, send
 from murmuration_testkit.ports import free_ports
 from murmuration_testkit.services import SERVICES
 from murmuration_testkit.waiting import eventually
@@ -29,8 +30,11 @@ sys.path.insert(0, str(REPOSITORY / "deploy"))
 from images.build import FOLDERS, PREFIX, Image, Tool
 
 TIME_LIMIT_S = 3_600
-HANDED_ON = ("AWS_", "HOST", "JWT_", "KAFKA_BOOTSTRAP_", "LIMIT", "NO_PROXY", "REDIS_URL", "SCHEMA_REGISTRY_")
-PROGRAMS = {"nginx", "python3.11"}
+HANDED_ON = (
+    *("AWS_", "HOST", "JWT_", "KAFKA_BOOTSTRAP_", "LIMIT", "NO_PROXY", "REDIS_URL", "SCHEMA_REGISTRY_"),
+    *("SUGGESTIONS_REDIS_URL", "TABLE_PREFIX"),
+)
+PROGRAMS = {"chmod", "nginx", "python3.11"}
 FORBIDDEN = {"murmuration_testkit", "pip", "pytest", "setuptools", "test", "tests"}
 WRITABLE = ["/dev/shm", "/tmp"]  # noqa: S108 - these two, and no more
 LOOK = f"""
@@ -90,7 +94,13 @@ def _tried(tool: Tool, image: Image) -> dict[str, Any]:
         tool.build(image, reference)
     found = _look(tool, reference)
     differences = [*_contents(image, found), *_labels(tool, image, reference, found)]
-    differences += _answers_of_admin(tool, reference) if image.name == "admin" else _running(tool, image, reference)
+    match image.name:
+        case "admin":
+            differences += _answers_of_admin(tool, reference)
+        case "suggestions":
+            differences += _run_of_suggestions(tool, reference)
+        case _:
+            differences += _running(tool, image, reference)
     in_it = f"{len(found['distributions'])} distributions, {len(found['bom']['components'])} entries in the SBOM"
     return _outcome(
         f"image {image.name}",
@@ -164,6 +174,21 @@ def _answers_of_admin(tool: Tool, reference: str) -> Iterator[str]:
         done = _said(*_run(tool, reference, *command.split()))
         if done.returncode:
             yield f"{command} ended with {done.returncode}: {done.stderr[-300:]}"
+
+
+def _run_of_suggestions(tool: Tool, reference: str) -> Iterator[str]:
+    """Run the job once for a town of three: Ann, who follows Bob, who follows Cleo, is shown Cleo by that run."""
+    ann, bob, cleo = (Person(name).join() for name in ("Ann", "Bob", "Cleo"))
+    ann.follow(bob)
+    bob.follow(cleo)
+    done = _said(*_run(tool, reference, settings={"SUGGESTIONS_FOLDER": "file:///tmp/runs"}))
+    if done.returncode:
+        yield f"its run ended with {done.returncode}: {done.stderr[-300:]}"
+        return
+    answer = send("GET", "/v1/suggestions", headers=ann.headers)
+    source, shown = answer.headers["Suggestions-From"], answer.data.decode()
+    if source != "run" or cleo.user_id not in shown:
+        yield f"Ann is not shown Cleo by its run, but {source}: {shown[:300]}"
 
 
 def _look(tool: Tool, reference: str) -> dict[str, Any]:
