@@ -52,7 +52,11 @@ def test_each_edge_may_count_its_callers_in_the_redis_of_limits_and_nothing_else
     ("user", "runs", "more"),
     [
         ("follow-service", (suggested.NOTE, suggested.FIND, suggested.WRITE), set()),
-        ("suggestions", (suggested.NOTE, suggested.WRITE, suggested.SWITCH, suggested.FORGET), {"+scan"}),
+        (
+            "suggestions",
+            (suggested.NOTE, suggested.BEGIN, suggested.WRITE, suggested.SWITCH, suggested.FORGET),
+            {"+scan"},
+        ),
     ],
 )
 def test_who_reads_and_who_writes_suggestions_may_do_that_and_nothing_else(user, runs, more):

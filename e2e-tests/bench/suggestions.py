@@ -213,9 +213,9 @@ def _fill(dynamodb: Any, url: str) -> None:
     )
     with closing(connect(url)) as nodes:
         writer = SuggestedWriter(nodes)
-        version, histories = "20261119T010000Z", writer.histories()
+        version, begun = "20261119T010000Z", writer.begin()
         writer.write(version, ((_reader(n), _list(n, those)) for n, those in friends.items()))
-        writer.switch(Run(version, 1, READERS), histories)
+        writer.switch(Run(version, 1, READERS), begun)
 
 
 def _list(n: int, friends: list[int]) -> str:

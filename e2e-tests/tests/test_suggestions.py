@@ -48,10 +48,10 @@ def write():
             before = SuggestedReader(nodes).run()
             version = eventually(lambda: (now := stamp()) > (before.version if before else "") and now)
             target = SuggestedWriter(nodes)
-            histories = target.histories()
+            begun = target.begin()
             texts = [(user.user_id, to_text(each)) for user, each in lists.items()]
             target.write(version, texts)
-            target.switch(Run(version, int(time.time() * 1000), len(texts), everybody), histories)
+            target.switch(Run(version, int(time.time() * 1000), len(texts), everybody), begun)
         for user in lists:
             eventually(lambda user=user: ask(user).headers["Suggestions-From"], "run", within=10)
 

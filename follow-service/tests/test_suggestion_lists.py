@@ -151,11 +151,10 @@ class TestOnRedis(Promises):
         def write(run, lists):
             with closing(writer.connect(node.url)) as nodes:
                 target = writer.SuggestedWriter(nodes)
-                before = SuggestedReader(nodes).run()
-                histories = target.histories()
+                begun = target.begin()
                 target.write(run.version, [(user, to_text(each)) for user, each in lists.items()])
-                target.switch(run, histories)
-                target.forget_others(run.version, *([before.version] if before else ()))
+                target.switch(run, begun)
+                target.forget_others(begun, run.version)
 
         return write
 

@@ -1,6 +1,8 @@
 """What a run in Redis promises: all of it or another; on a single Redis and on a cluster."""
 
+import itertools
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -27,9 +29,9 @@ def lists(version, people=PEOPLE):
 
 
 def write(writer, version, people=PEOPLE, *, force=False):
-    histories = writer.histories()
+    begun = writer.begin()
     assert writer.write(version, lists(version, people)) == len(people)
-    writer.switch(run_of(version, people), histories, force=force)
+    writer.switch(run_of(version, people), begun, force=force)
 
 
 def shown(reader, user_id):
@@ -40,11 +42,11 @@ def shown(reader, user_id):
 
 def test_a_run_is_read_when_it_is_switched_to(writer, reader):
     """Before that there is none, and nobody has a list."""
-    histories = writer.histories()
+    begun = writer.begin()
     writer.write(FIRST, lists(FIRST))
     assert reader.run() is None
     assert shown(reader, "u7") is None
-    writer.switch(run_of(FIRST), histories)
+    writer.switch(run_of(FIRST), begun)
     assert reader.run() == run_of(FIRST)
     assert reader.find("u7", FIRST).of_run == [Suggestion(f"of-{FIRST}", 1, ("ana",))]
     assert shown(reader, "nobody") is None
@@ -78,7 +80,7 @@ def test_a_run_expires(nodes, writer):
 
 
 def test_an_earlier_run_takes_no_later_ones_place(writer, reader):
-    """Two jobs at once: the later one counts, whichever ends last; an operator may go back to an earlier run."""
+    """Unless an operator says so."""
     write(writer, SECOND)
     with pytest.raises(OlderError):
         write(writer, FIRST)
@@ -87,12 +89,71 @@ def test_an_earlier_run_takes_no_later_ones_place(writer, reader):
     assert shown(reader, "u7") == [f"of-{FIRST}"]
 
 
+def test_two_jobs_at_once_switch_to_no_half_run(nodes, reader):
+    """However their steps lie among each other: what counts is whole, and whoever began last need not write anew."""
+    people = PEOPLE[:4]
+    for firsts in itertools.combinations(range(8), 4):
+        nodes.client.flushall()
+        jobs = {each: steps(SuggestedWriter(nodes), each, people) for each in (FIRST, SECOND)}
+        ends = {}
+        for version in (FIRST if place in firsts else SECOND for place in range(8)):
+            try:
+                next(jobs[version], None)
+            except (LostError, OlderError) as error:
+                ends[version] = type(error)
+            if run := reader.run():
+                assert [shown(reader, person) for person in people] == [[f"of-{run.version}"]] * 4, firsts
+        assert reader.run(), firsts
+        assert ends.get(SECOND if 0 in firsts else FIRST) is not LostError, firsts
+
+
+def steps(writer, version, people):
+    """Do what a job does, in four steps."""
+    begun = writer.begin()
+    yield
+    writer.forget_others(begun, version)
+    writer.write(version, lists(version, people[:2]))
+    yield
+    writer.write(version, lists(version, people[2:]))
+    yield
+    writer.switch(run_of(version, people), begun)
+    yield
+
+
+def test_who_forgets_stops_when_another_job_begins(writer, reader):
+    """A scan takes its time: what it comes by later may be the other's."""
+    begun = writer.begin()
+    write(writer, SECOND)
+    with pytest.raises(LostError):
+        writer.forget_others(begun, FIRST)
+    assert all(reader.find(each, SECOND).of_run for each in PEOPLE)
+
+
+def test_a_full_redis_is_freed_by_the_next_run():
+    """Half a run fills it: it takes no list more until that half is forgotten."""
+    with (
+        redis_node("--maxmemory", "8mb", "--maxmemory-policy", "noeviction") as node,
+        closing(connect(node.url)) as nodes,
+    ):
+        writer, reader = SuggestedWriter(nodes), SuggestedReader(nodes)
+        write(writer, FIRST, PEOPLE[:9])
+        with pytest.raises(RedisAwayError, match="maxmemory"):
+            writer.write("20261118T020000Z", ((f"u{number}", "x" * 2_000) for number in itertools.count()))
+        node.redis.config_set("maxmemory", node.redis.info("memory")["used_memory"] - 100_000)
+        with pytest.raises(RedisAwayError, match="maxmemory"):
+            writer.write(SECOND, lists(SECOND)[:1])
+        assert writer.forget_others(writer.begin(), SECOND) > 1_000
+        assert shown(reader, "u7") == [f"of-{FIRST}"]
+        write(writer, SECOND)
+        assert shown(reader, "u7") == [f"of-{SECOND}"]
+
+
 def test_what_a_run_replaced_is_forgotten_by_the_one_after(nodes, writer, reader):
     """Who is about to read the one before still can; no third one is kept."""
     write(writer, "20261117T010000Z", PEOPLE[:9])
     write(writer, FIRST, PEOPLE[:9])
     reader.keep("u1", [])
-    assert writer.forget_others(FIRST) == 9
+    assert writer.forget_others(writer.begin(), SECOND) == 9
     assert shown(reader, "u7") == [f"of-{FIRST}"]
     assert len([*nodes.client.scan_iter(match=layout.LISTS)]) == 10
 
@@ -124,7 +185,7 @@ def test_a_run_that_redis_lost_some_of_is_not_switched_to():
     with redis_node() as node:
         writer, reader = SuggestedWriter(connect(node.url)), SuggestedReader(connect(node.url))
         write(writer, FIRST)
-        histories = writer.histories()
+        begun = writer.begin()
         writer.write(SECOND, lists(SECOND)[:600])
         node.kill()
         with pytest.raises(RedisAwayError):
@@ -132,7 +193,7 @@ def test_a_run_that_redis_lost_some_of_is_not_switched_to():
         node.start()
         eventually(lambda: _written(writer, lists(SECOND)[600:]), 600, within=10)
         with pytest.raises(LostError):
-            writer.switch(run_of(SECOND), histories)
+            writer.switch(run_of(SECOND), begun)
         assert reader.run() is None
         write(writer, SECOND)
         assert shown(reader, "u7") == [f"of-{SECOND}"]
@@ -150,10 +211,10 @@ def test_nor_one_that_a_node_of_a_cluster_lost_some_of():
     with redis_cluster(replicated=True) as cluster:
         writer, reader = SuggestedWriter(connect(cluster.url)), SuggestedReader(connect(cluster.url))
         write(writer, FIRST)
-        histories = writer.histories()
+        begun = writer.begin()
         writer.write(SECOND, lists(SECOND))
         cluster.fail_over(next(node for node in cluster.masters() if node is not cluster.owner(layout.RUN)))
         cluster.settle()
         with pytest.raises(LostError):
-            writer.switch(run_of(SECOND), histories)
+            writer.switch(run_of(SECOND), begun)
         assert reader.run().version == FIRST

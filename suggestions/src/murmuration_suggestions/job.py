@@ -21,8 +21,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from murmuration_runtime.errors import RedisAwayError
-from murmuration_suggested.reader import SuggestedReader
-from murmuration_suggested.runs import Run
 from murmuration_suggested.writer import LostError, SuggestedWriter, connect
 from murmuration_suggestions.blend import Blend
 from murmuration_suggestions.folders import Folder
@@ -35,7 +33,7 @@ from murmuration_suggestions.spark_load import write_lists
 from murmuration_suggestions.spark_suggest import plan, write_ranks, write_suggestions
 from murmuration_suggestions.spark_tables import Export, ExportError
 
-LOADS = 3  # times that a run is written to Redis, if Redis is away or loses some of it meanwhile
+LOADS = 3  # times that a run is written to Redis, if Redis is away, or some of the run is lost meanwhile
 PAUSE_S = 10.0
 
 
@@ -81,12 +79,12 @@ class Job:
             return self._counted(people), planned.everybody
 
     def load(self, report: Report, *, force: bool = False) -> None:
-        """Write all lists to Redis and have the run count; begin again if Redis loses something meanwhile."""
+        """Write all lists to Redis and have the run count; begin again if some of it is lost meanwhile."""
         redis = self._settings.redis
         for tries_left in reversed(range(LOADS)):
             try:
                 with self.step("load"), closing(connect(redis.url, **redis.options())) as nodes:
-                    self._load(SuggestedWriter(nodes), SuggestedReader(nodes).run(), report, force=force)
+                    self._load(SuggestedWriter(nodes), report, force=force)
             except (LostError, RedisAwayError, PythonException) as error:
                 if not tries_left:
                     raise
@@ -101,13 +99,13 @@ class Job:
         with closing(connect(redis.url, **redis.options())) as nodes:
             SuggestedWriter(nodes).refuse(report.run())
 
-    def _load(self, writer: SuggestedWriter, counts: Run | None, report: Report, *, force: bool) -> None:
-        histories = writer.histories()
-        writer.forget_others(report.version, *([counts.version] if counts else []))
+    def _load(self, writer: SuggestedWriter, report: Report, *, force: bool) -> None:
+        begun = writer.begin()
+        writer.forget_others(begun, report.version)
         written = write_lists(self._spark, self._run, self._settings.redis)
         if written != report.counted.lists:
             raise LostError(f"{written} lists were written, and run {report.version} has {report.counted.lists}")
-        writer.switch(report.run(), histories, force=force)
+        writer.switch(report.run(), begun, force=force)
 
     def _counted(self, people: int) -> Counted:
         lists = self._spark.read.parquet((self._run / "suggestions").for_spark)

@@ -3,6 +3,7 @@
 | key | type | content | lives |
 |---|---|---|---|
 | `suggested.run` | string | which run counts: VERSION, a space, what else is known of it as JSON | 3 days |
+| `suggested.writer{suggested.run}` | string | who began last to write a run, on the node of `suggested.run` | 3 days |
 | `suggested.refused` | string | the last run that was refused, until one is not: the same | 3 days |
 | `suggested:{USER}:VERSION` | string | whom a run suggests to USER: a list | 3 days |
 | `suggested:{USER}:online` | string | the same, for somebody whom no run knows | 1 minute |
@@ -14,6 +15,8 @@
 
 Rule of runs: a run's lists are written under its own version, and nobody reads them before `suggested.run` names it.
 So everybody reads all of one run, or all of another. Of those before only the last is kept, for who still reads it.
+Rule of writers: whoever begins to write forgets what others wrote, so the others switch to nothing any more: they see
+that another one began, and write anew.
 Rule of loss: Redis may lose anything at any time. A run of which a node lost some while it was written is not read.
 """
 
@@ -22,6 +25,7 @@ from dataclasses import dataclass
 from typing import overload
 
 RUN = "suggested.run"
+WRITER = f"suggested.writer{{{RUN}}}"
 REFUSED = "suggested.refused"
 ONLINE = "online"
 LISTS = "suggested:{*"  # as SCAN matches them

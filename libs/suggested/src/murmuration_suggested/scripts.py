@@ -10,6 +10,7 @@ _script = partial(Script, "murmuration_suggested")
 NOTE = _script("note.lua")
 FIND = _script("find.lua", keys=2)
 # What a run is written by; the edge keeps by it what it makes online.
+BEGIN = _script("begin.lua")
 WRITE = _script("write.lua")
 SWITCH = _script("switch.lua")
 FORGET = _script("forget.lua")
