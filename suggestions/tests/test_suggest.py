@@ -1,5 +1,6 @@
 """Whom anybody is suggested: never whom they must not be, whoever is computed with whom, and for true reasons."""
 
+import tracemalloc
 from collections import defaultdict
 from dataclasses import fields, replace
 from itertools import pairwise
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from murmuration_suggestions import scores
+from murmuration_suggestions.adjacency import Adjacency
 from murmuration_suggestions.suggest import Chosen, suggest, work
 from murmuration_suggestions.walks import walk
 
@@ -111,6 +113,33 @@ def test_who_counts_in_two_steps_is_capped(ours):
     blend = replace(ours, cap=50)
     assert work(graph, 0, size, blend.cap).max() <= 2 * 50 * 50 + 1_000
     assert len(of_all(graph, blend).owners) > 0
+
+
+@settings(deadline=None)
+@given(worlds(), st.integers(1, 5), st.integers(1, 9), st.data())
+def test_work_is_counted_in_any_ranges(drawn, cap, at_once, data):
+    """It is what each has before them: whom those follow whom they follow, or by whom they are followed."""
+    size, edges, *_ = drawn
+    graph, follows = world(size, edges), {*edges}
+    out = [sum(a == person for a, _ in follows) for person in range(size)]
+    ahead = [sum(min(out[b], cap) for a, b in follows if a == person) for person in range(size)]
+    behind = [sum(min(out[a], cap) for a, b in follows if b == person) for person in range(size)]
+    begin, end = sorted(data.draw(st.tuples(st.integers(0, size), st.integers(0, size))))
+    expected = [1_000 + min(a, cap * cap) + min(b, cap * cap) for a, b in zip(ahead, behind, strict=True)]
+    assert work(graph, begin, end, cap, at_once).tolist() == expected[begin:end]
+
+
+def test_work_is_counted_in_little_memory(ours):
+    """A graph has more edges than a machine has memory for eight bytes of each."""
+    size, each = 2_000, 500
+    people = np.random.default_rng(3).integers(0, size, size * each, dtype=np.int32)
+    neighbours = Adjacency(np.arange(size + 1) * each, people)
+    graph = replace(world(size, []), following=neighbours, followers=neighbours)
+    tracemalloc.start()
+    work(graph, 0, size, ours.cap, at_once=10_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < len(people)
 
 
 @pytest.mark.parametrize("cap", [20, 60])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from murmuration_suggestions.draws import draws
 from murmuration_suggestions.runs import Numbers, numbered, runs
 
+AT_ONCE = 4_000_000  # neighbours that are looked at together, by whoever looks at everybody's
 People = NDArray[np.int32]  # the numbers of people; two milliards of them are enough
 
 
@@ -51,6 +52,13 @@ class Adjacency:
         """How many neighbours each of these people has."""
         degrees: Numbers = self.offsets[rows + 1] - self.offsets[rows]
         return degrees
+
+    def ranges(self, begin: int, end: int, at_once: int = AT_ONCE) -> list[tuple[int, int]]:
+        """Cut a range of people into ranges with so many neighbours that memory stays small."""
+        offsets = self.offsets[begin : end + 1]
+        marks = begin + np.searchsorted(offsets, np.arange(offsets[0], offsets[-1], at_once))
+        ends = np.unique(np.concatenate(([begin], marks, [end])))
+        return [*zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
     def pick(self, rows: Numbers | People, cap: int | None = None) -> Picked:
         """Return the neighbours of these rows, of none more than the cap."""

@@ -12,14 +12,13 @@ from murmuration_suggestions.pairs import Floats, sums
 DAMPING = 0.85
 TOLERANCE = 1e-7  # what the last round moved, in all: then nobody is further than 1e-6 from where they would end
 MOST_ROUNDS = 150  # 0.85 to this power is below the tolerance
-AT_ONCE = 4_000_000  # edges
 
 
 def page_rank(following: Adjacency, followers: Adjacency) -> Floats:
     """Return the rank of each; all are 1 together."""
     size = len(following.offsets) - 1
     degrees = following.degrees
-    cuts = _cuts(followers)
+    cuts = followers.ranges(0, size)
     ranks = np.full(size, 1 / max(size, 1))
     for _ in range(MOST_ROUNDS):
         passed = np.where(degrees > 0, ranks / np.maximum(degrees, 1), 0.0)
@@ -36,11 +35,3 @@ def _received(followers: Adjacency, passed: Floats, begin: int, end: int) -> Flo
     rows = np.repeat(np.arange(end - begin), np.diff(followers.offsets[begin : end + 1]))
     givers = followers.people[followers.offsets[begin] : followers.offsets[end]]
     return sums(rows, passed[givers], end - begin)
-
-
-def _cuts(followers: Adjacency) -> list[tuple[int, int]]:
-    """Cut everybody into ranges with so many edges that memory stays small."""
-    size = len(followers.offsets) - 1
-    marks = np.searchsorted(followers.offsets, np.arange(0, followers.offsets[-1], AT_ONCE))
-    ends = np.unique(np.concatenate(([0], marks, [size])))
-    return [*zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from murmuration_suggestions.adjacency import People
+from murmuration_suggestions.adjacency import AT_ONCE, People
 from murmuration_suggestions.blend import Blend, Weights
 from murmuration_suggestions.graph import Graph
 from murmuration_suggestions.pairs import Floats
@@ -38,15 +38,15 @@ def suggest(graph: Graph, begin: int, end: int, blend: Blend) -> Iterator[Chosen
         start = stop
 
 
-def work(graph: Graph, begin: int, end: int, cap: int) -> Numbers:
+def work(graph: Graph, begin: int, end: int, cap: int, at_once: int = AT_ONCE) -> Numbers:
     """Return how many ways there are at most for each in a range of people, and as many steps of walks."""
-    out = graph.following.degrees
     total = np.full(end - begin, 1_000)
     for first in (graph.following, graph.followers):
-        low, high = first.offsets[begin], first.offsets[end]
-        onward = np.concatenate(([0], np.cumsum(np.minimum(out[first.people[low:high]], cap))))
-        ways = onward[first.offsets[begin + 1 : end + 1] - low] - onward[first.offsets[begin:end] - low]
-        total += np.minimum(ways, cap * cap)
+        for low, high in first.ranges(begin, end, at_once):
+            offsets = first.offsets[low : high + 1] - first.offsets[low]
+            people = first.people[first.offsets[low] : first.offsets[high]]
+            onward = np.concatenate(([0], np.cumsum(np.minimum(graph.following.degree(people), cap))))
+            total[low - begin : high - begin] += np.minimum(np.diff(onward[offsets]), cap * cap)
     return total
 
 
