@@ -42,6 +42,13 @@ def refused() -> dict[str, Any]:
         compare("the run that counts after it", reader.run(), first)
         told = reader.refused()
         compare("whether the refusal is known", bool(told and told.refused_because), True)
+        version = told.version if told else ""
+        with started(folder, node.url, "load", version) as job:
+            compare("exit code of loading it", job.end(), REFUSED)
+        compare("the run that counts after that", reader.run(), first)
+        ran(folder, node.url, "load", version, "--force")
+        loaded = reader.run()
+        compare("the run that counts when it was insisted on", loaded and loaded.version, version)
         insisted = ran(folder, node.url, "run", "--force", "--export", few, **SPARK)
         second = reader.run()
         compare("people in the run that was insisted on", second and second.people, len(less.expected()))

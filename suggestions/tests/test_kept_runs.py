@@ -60,6 +60,22 @@ def test_what_a_killed_run_left_is_deleted_a_day_later(kept):
     assert versions(kept) == [report(3).version, new]
 
 
+def test_what_is_read_is_not_deleted(kept):
+    """An export may be that of a run which was killed."""
+    old = killed(kept, 2)
+    assert kept.tidy(3, NOW, ["file:", old, "export"]) == []
+    assert kept.tidy(3, NOW) == [old]
+
+
+def test_what_is_no_run_is_left_alone(kept):
+    """Somebody put it there."""
+    (kept.folder / "lost+found" / "it").write_json({})
+    kept.keep(report(3))
+    assert kept.tidy(1, NOW) == []
+    assert [*kept.accepted()] == [report(3)]
+    assert versions(kept) == [report(3).version, "lost+found"]
+
+
 def test_the_only_accepted_run_is_kept_however_old_it_is(kept):
     """It is what an empty Redis is filled from."""
     kept.keep(report(30))

@@ -18,7 +18,7 @@ def main() -> int:
     run.add_argument("--force", action="store_true", help="switch to it even if it looks wrong")
     load = commands.add_parser("load", help="write the last run that was accepted to Redis again, or another")
     load.add_argument("version", nargs="?", metavar="VERSION")
-    load.add_argument("--force", action="store_true", help="even if a later run counts")
+    load.add_argument("--force", action="store_true", help="even if a later run counts, or if it was refused")
     look = commands.add_parser("check", help="say which run counts, and what was refused since")
     look.add_argument("--late", type=int, metavar="HOURS", help="fail if it began longer ago, or if there is none")
     asked = parser.parse_args()

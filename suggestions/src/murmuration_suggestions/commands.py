@@ -41,6 +41,8 @@ def run(settings: Settings, asked: argparse.Namespace) -> int:
 def _run(spark: SparkSession, settings: Settings, kept: KeptRuns, asked: argparse.Namespace, events: Path) -> int:
     now = datetime.now(UTC)
     version = version_of(now)
+    read_of = (asked.export or "").split("/")  # an export may be that of an earlier run, which nothing else keeps
+    kept.tidy(settings.suggestions_runs_kept, now, read_of)
     job = Job(spark, settings, kept.folder / version)
     export = Folder(asked.export) if asked.export else kept.folder / version / "export"
     if not asked.export:
@@ -53,7 +55,7 @@ def _run(spark: SparkSession, settings: Settings, kept: KeptRuns, asked: argpars
     kept.keep(report)
     if report.accepted:
         job.load(report)
-        kept.tidy(settings.suggestions_runs_kept, now)
+        kept.tidy(settings.suggestions_runs_kept, now, read_of)
     else:
         job.refuse(report)
     with events.open() as lines:
@@ -71,6 +73,10 @@ def _load(spark: SparkSession, settings: Settings, kept: KeptRuns, version: str 
     if report is None:
         say(f"there is no {'run ' + version if version else 'accepted run'} in {kept.folder.uri}")
         return 1
+    if not report.accepted and not force:
+        say("\n".join(report.lines()))
+        say("this run was refused, and is not loaded; if it is right, repeat it with --force")
+        return REFUSED
     Job(spark, settings, kept.folder / report.version).load(report, force=force)
     say(f"run {report.version} counts")
     return 0

@@ -7,6 +7,8 @@ from typing import Any
 
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
+from murmuration_suggestions.progress import say
+
 
 @dataclass(frozen=True)
 class Folder:
@@ -54,11 +56,15 @@ class Folder:
         return (each for each in self.entries() if each.name.startswith("part-"))
 
     def read_json(self) -> Any:
-        """Return what a file of JSON says; nothing if it is not there."""
+        """Return what a file of JSON says; nothing if it is not there, or holds none."""
         if not self.exists():
             return None
         with self.open() as file:
-            return json.loads(file.read())
+            try:
+                return json.loads(file.read())
+            except ValueError:
+                say(f"{self.uri} holds no JSON: it counts as absent")
+                return None
 
     def create(self) -> Any:
         """Open a file for writing, in a folder that need not be there yet."""
@@ -67,9 +73,12 @@ class Folder:
         return system.open_output_stream(path)
 
     def write_json(self, told: Any) -> None:
-        """Write a file of JSON."""
-        with self.create() as out:
+        """Write a file of JSON, so that it is there whole or as it was."""
+        fresh = Folder(f"{self.uri}.fresh")
+        with fresh.create() as out:
             out.write((json.dumps(told, indent=1) + "\n").encode())
+        system, path = self._place
+        system.move(f"{path}.fresh", path)
 
     def delete(self) -> None:
         """Delete all of it, if it is there."""

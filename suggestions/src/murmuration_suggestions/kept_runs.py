@@ -1,9 +1,10 @@
 """The runs that are kept in the folder, by their versions: reports, lists, and what they were computed from.
 
-Rule: a run whose report is not there was killed, or is still under way. Nobody reads it, and a day later it is deleted.
+Rule: a run whose report is not there was killed, or is still under way. Nobody reads it, and the first run that begins
+a day later deletes it. Whatever else lies there is left alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -23,6 +24,14 @@ def version_of(moment: datetime) -> str:
     return f"{moment:%Y%m%dT%H%M%SZ}"
 
 
+def began(version: str) -> datetime | None:
+    """Return when the run of a version began; nothing if it is no version."""
+    try:
+        return datetime.strptime(version, VERSION)  # noqa: DTZ007 - %z reads the Z
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True)
 class KeptRuns:
     """All of them."""
@@ -40,17 +49,20 @@ class KeptRuns:
 
     def accepted(self) -> Iterator[Report]:
         """Give the reports of the accepted ones, the latest first."""
-        reports = (self.report(each.name) for each in reversed(self.folder.entries()))
+        reports = (self.report(run.name) for run, _ in reversed(self._runs()))
         return (each for each in reports if each and each.accepted)
 
-    def tidy(self, kept: int, now: datetime) -> list[str]:
+    def tidy(self, kept: int, now: datetime, spared: Collection[str] = ()) -> list[str]:
         """Delete all but so many of the accepted runs, and what was left unfinished; return their versions."""
         wanted = {report.version for _, report in zip(range(kept), self.accepted(), strict=False)}
         oldest = min(wanted, default="")
         gone = []
-        for run in self.folder.entries():
-            is_old = now - datetime.strptime(run.name, VERSION) > UNFINISHED  # noqa: DTZ007 - %z reads the Z
-            if run.name not in wanted and (is_old or (self.report(run.name) and run.name < oldest)):
+        for run, moment in self._runs():
+            is_old = now - moment > UNFINISHED
+            if run.name not in {*wanted, *spared} and (is_old or (self.report(run.name) and run.name < oldest)):
                 run.delete()
                 gone.append(run.name)
         return gone
+
+    def _runs(self) -> list[tuple["Folder", datetime]]:
+        return [(run, moment) for run in self.folder.entries() if (moment := began(run.name))]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from murmuration_suggestions.adjacency import Adjacency
 from murmuration_suggestions.folders import Folder
 from murmuration_suggestions.graph import Graph
+from murmuration_suggestions.old_graphs import delete_older
 from murmuration_suggestions.runs import runs
 
 MARK = "whole"
@@ -43,6 +44,7 @@ class LocalGraph:
         with (graph.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (graph.folder / MARK).exists():
+                delete_older(graph.folder)
                 size = graph._write_people(run / "people")
                 for name in LISTS:
                     graph._write_list(name, run / name, size)

@@ -40,18 +40,19 @@ class Export:
 
     def _of_json(self, table: type[Table], place: Folder) -> DataFrame:
         """Read DynamoDB's JSON: a line for each item, each value with its type."""
-        exports = [each for each in place.entries() if (each / "manifest-summary.json").exists()]
+        manifests = ((each, (each / "manifest-summary.json").read_json()) for each in place.entries())
+        exports = [(each, told) for each, told in manifests if told]
         if len(exports) != 1:
             raise ExportError(f"{place.uri} holds {len(exports)} whole exports of {table.name}: one is wanted")
-        told = (exports[0] / "manifest-summary.json").read_json()
+        ((export, told),) = exports
         wanted = WANTED[table]
         item = StructType(
             [StructField(name, StructType([StructField(kind, JSON_TYPES[kind])])) for name, kind in wanted.items()]
         )
         lines = self.spark.read.schema(StructType([StructField("Item", item)])).option("mode", "FAILFAST")
-        items = lines.json(f"{exports[0].for_spark}/data/*.json.gz")
+        items = lines.json(f"{export.for_spark}/data/*.json.gz")
         if (there := items.count()) != told["itemCount"]:
-            raise ExportError(f"{exports[0].uri} holds {there} items of {table.name}, not {told['itemCount']}")
+            raise ExportError(f"{export.uri} holds {there} items of {table.name}, not {told['itemCount']}")
         return items.select(
             *(f.col(f"Item.{name}.{kind}").cast(SPARK_TYPES[kind]).alias(name) for name, kind in wanted.items())
         )
