@@ -121,6 +121,9 @@ def agreement_with_the_code() -> dict[str, Any]:
                 found = _of_process(workload, process) if process else [f"no process of services.yaml runs {command}"]
                 differences += _named(workload.name, found)
             differences += [f"{chart.name}: nothing runs {shlex.join(left)}" for left in processes]
+        if chart.name == "suggestions":
+            helm.prepare(chart)
+            differences += _named(chart.name, _of_refusals(helm.release(chart, chart.environment("local"))))
     return {
         "name": "charts and code",
         "faults": "none: what two places say is compared",
@@ -213,6 +216,16 @@ def _of_process(workload: Workload, process: Process) -> Iterator[str]:
     grace, needed = workload.pod["terminationGracePeriodSeconds"], pre_stop_seconds(container) + _stops_within(process)
     if grace < needed + ENDS_SOON_S:
         yield f"has {grace} s of grace; preStop and the code's own limit take {needed:.0f} s"
+
+
+def _of_refusals(release: Release) -> Iterator[str]:
+    """Hold the exit code that is not tried again against that of a run that looks wrong."""
+    (job,) = (it["spec"]["jobTemplate"]["spec"] for it in release.of("CronJob"))
+    rules = [it for it in job["podFailurePolicy"]["rules"] if it["action"] == "FailJob"]
+    found = [code for rule in rules for code in rule["onExitCodes"]["values"]]
+    refused = _constant("suggestions/src/murmuration_suggestions/commands.py", "REFUSED")
+    if found != [refused] or job["template"]["spec"]["restartPolicy"] != "Never":
+        yield f"does not try again what ends with {found}, and a run that looks wrong ends with {refused}"
 
 
 def _stops_within(process: Process) -> float:

@@ -1,13 +1,17 @@
 {{/*
 A job's spec, for a Job or a CronJob: dict "context" (a process with job: true) "deadline" seconds "retries" number;
-"suffix" behind a Job's name, "suspend" a CronJob.
+"final" exit codes that another try would only repeat; "suffix" behind a Job's name, "suspend" a CronJob.
 The caller writes kind, metadata and the schedule, since these are what differs.
 */}}
 {{- define "murmuration.jobSpec" -}}
 backoffLimit: {{ .retries | default 3 }}
 activeDeadlineSeconds: {{ .deadline }}
 podFailurePolicy:  # a node that is drained counts for no failure
-  rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: "True"}]}]
+  rules:
+    - {action: Ignore, onPodConditions: [{type: DisruptionTarget, status: "True"}]}
+    {{- with .final }}
+    - {action: FailJob, onExitCodes: {operator: In, values: {{ toJson . }}}}
+    {{- end }}
 ttlSecondsAfterFinished: 86400
 template:
   {{- include "murmuration.pod" .context | nindent 2 }}
