@@ -36,7 +36,7 @@ from murmuration_testkit.services import PROCESSES, SERVICES
 from murmuration_testkit.topics import admin, ends
 from murmuration_testkit.waiting import eventually
 from murmuration_testkit.worker import Worker
-from murmuration_timelines.layout import home_timeline
+from murmuration_timelines.layout import home_shown, home_timeline
 from murmuration_timelines.writer import connect
 
 TIME_LIMIT_S = 3_000
@@ -243,6 +243,8 @@ def _operators() -> list[str]:
     reader.whole_timeline()
     with closing(connect(os.environ["REDIS_URL"])) as nodes:  # the audit looks again at what differs
         nodes.command("LREM", home_timeline(reader.user_id), 0, lost)
+        for key in (home_timeline(reader.user_id), home_shown(reader.user_id)):
+            nodes.command("EXPIRE", key, 3_600)  # what is built right after a start lives for some seconds
     with tempfile.TemporaryDirectory(prefix="proof-") as directory:
         exported = _python(bridge, "cdc_bridge", "export", directory)
     return [
