@@ -245,9 +245,11 @@ def _operators() -> list[str]:
         nodes.command("LREM", home_timeline(reader.user_id), 0, lost)
         for key in (home_timeline(reader.user_id), home_shown(reader.user_id)):
             nodes.command("EXPIRE", key, 3_600)  # what is built right after a start lives for some seconds
+    audited = _python(fanout, "fanout_worker", "audit", "--user", reader.user_id, "--apart", "1")
     with tempfile.TemporaryDirectory(prefix="proof-") as directory:
         exported = _python(bridge, "cdc_bridge", "export", directory)
     return [
+        *audited,  # before the seek: that leaves a gap, and a gap makes all timelines cold
         *exported,
         *_python(bridge, "cdc_bridge", "release", shard, again=True),
         *_python(bridge, "cdc_bridge", "seek", shard, "TRIM_HORIZON", "--yes", again=True),
@@ -259,7 +261,6 @@ def _operators() -> list[str]:
         *_python(counts, "count_aggregator", "dead-letters", "list"),
         *_python(counts, "count_aggregator", "dead-letters", "handle", *quick),
         *_python(fanout, "fanout_worker", "dead-letters", "handle"),
-        *_python(fanout, "fanout_worker", "audit", "--user", reader.user_id, "--apart", "1"),
         *_python("tweet-service", "tweet_service", "erase", "--once", settings={"ERASURE_SETTLED_SECONDS": "1"}),
         *_python("follow-service", "follow_service", "finish", "--once", settings={"FINISHING_SETTLED_SECONDS": "1"}),
     ]
