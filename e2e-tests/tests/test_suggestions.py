@@ -119,7 +119,7 @@ def test_a_redis_that_is_away_hangs_or_is_empty_is_done_without(world, fault):
         else:
             pause("suggestions-redis")
         try:
-            eventually(is_online, within=5)
+            eventually(is_online, within=15)
             steadily(is_online, True, during=2, every=0.2)
             assert send("DELETE", f"/v1/suggestions/{online[0]}", headers=ana.headers).status == 204
             assert online[0] not in names(ask(ana))
