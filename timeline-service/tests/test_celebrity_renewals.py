@@ -23,6 +23,7 @@ from timeline_service.renewals import Renewals
 
 from .conftest import tweet
 from .memory import MemoryDatabase
+from .world import days_until
 
 STAR = Shown.of(["star"])
 
@@ -109,12 +110,7 @@ def test_it_is_looked_at_once_a_day_and_not_built_anew_as_long_as_it_is_right(wo
 def test_no_list_gets_fourteen_days_old(world):
     """What is in it by mistake no comparison finds: pages drop it."""
     world.corrupt([*world.said, "1" * 19])
-    days = 0
-    while world.read() != world.said:
-        world.now += DAY / 2
-        days += 0.5
-        assert days < 14
-    assert days > REBUILT_SECONDS / DAY
+    assert days_until(world, lambda: world.read() == world.said) > REBUILT_SECONDS / DAY
     assert world.comparisons[-1] == "old"
 
 

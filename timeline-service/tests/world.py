@@ -279,3 +279,13 @@ class World:
     def _tell(self, *event):
         self.topic.append(event)
         self.pending.append(event)
+
+
+def days_until(world, is_right):
+    """Let days pass until something is right again, fourteen at the most; return how many it took."""
+    days = 0
+    while not is_right():
+        world.now += heads.DAY / 2
+        days += 0.5
+        assert days < 14
+    return days
