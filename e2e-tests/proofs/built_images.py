@@ -105,7 +105,7 @@ def _tried(tool: Tool, image: Image) -> dict[str, Any]:
     return _outcome(
         f"image {image.name}",
         "a root that is read-only, no capabilities",
-        "what is in it with its lock and projects; its labels; what it answers to /healthz and /metrics",
+        "what is in it with its lock and projects; its labels; what it answers, or what its run has people shown",
         differences,
         f"{tool.size(reference)}, {in_it}",
     )

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import urllib3
 
+from murmuration_runtime.dynamo_gate import TRIES
 from murmuration_testkit import tokens
 from murmuration_testkit.people import Person
 from murmuration_testkit.processes import page, pause, resume
@@ -44,8 +45,7 @@ GOOD = {PAGE: 200, PROFILE: 200, TWEET: 201, FOLLOW: 204, STRANGER: 401, BLOCKER
 BY_TABLES = (PROFILE, TWEET, FOLLOW, BLOCKER, NOBODY)  # acts that may need DynamoDB
 REQUEST_S, SLACK_S = 2.0, 1.0  # slack for a busy machine
 PROBED_S = 0.1
-NOTICED_S = 1.5  # after which nobody waits for a store that hangs, once GIVEN_UP calls of a service waited in vain
-GIVEN_UP = 4  # murmuration_runtime.dynamo_gate has the same
+NOTICED_S = 1.5  # after which nobody waits for a store that hangs, once TRIES calls of a service waited in vain
 QUICK_S = 0.45  # the patience with Redis is half a second
 RECOVERED_S = 5.0
 _http = urllib3.PoolManager(maxsize=32, timeout=20, retries=False)
@@ -227,7 +227,7 @@ def _judged(
 def _given_up(answers: Iterable[Answer]) -> float:
     """Return when so many calls of a service had waited in vain that it asks the store no more; inf if never."""
     in_vain = sorted(each.at + each.seconds for each in answers if each.seconds > QUICK_S)
-    return in_vain[GIVEN_UP - 1] if len(in_vain) >= GIVEN_UP else inf
+    return in_vain[TRIES - 1] if len(in_vain) >= TRIES else inf
 
 
 def _shows(reader: Person, tweet_ids: set[str]) -> bool:
